@@ -18,7 +18,8 @@ from benchmarks.result import Result, Row, percentile
 from benchmarks.servers import bot
 from bot import proc
 from bot.model.events.phases import ValidationCompleted
-from bot.model.events.runs import AttemptStarted, CheckEnded, RunEvent
+from bot.model.events.run_event import RunEvent
+from bot.model.events.runs import AttemptStarted, CheckEnded
 from bot.store.database.database import Database
 from bot.store.runs.runs import Runs
 from demo.standin.server import StandIn

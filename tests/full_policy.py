@@ -21,6 +21,7 @@ checks:
 fixers: [ruff format ., [ruff, check, --fix]]
 agents: [fixers, history, command, "command:agent --fast 'a b'"]
 max_attempts: 4
+candidates: 3
 stop: { max_iterations: 5, max_duration_ms: 60000, no_progress_threshold: 2 }
 require_proof: covered
 protected_paths: [/migrations, "!uv.lock"]

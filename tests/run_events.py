@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.model.events.pull_checks import PULL_CHECK_EVENTS, PullCheckEvent
-from bot.model.events.runs import RUN_EVENTS, RunEvent
+from bot.model.events.run_event import RUN_EVENTS, RunEvent
 from bot.rules.reasons import quoted
 
 _REASONS = frozenset({"message", "details", "refused", "refusals", "notes", "stop"})

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.agent.model_client import ModelAnswer, ModelClient, ModelProblem, prompt_file
-from bot.agent.protocol import describe_task
+from bot.agent.protocol import candidate_note, describe_task
 from bot.model import AgentTask, Change, Proposal
 from bot.model.base import CamelModel
 from bot.model.reasons import Reason
@@ -70,6 +70,7 @@ class ModelAgent:
     async def _ask(self, task: AgentTask, files: TaskFiles) -> ModelAnswer[ProposedChanges]:
         nonce = secrets.token_hex(8)
         prompt = prompt_file("test_writer" if task.only_test else "developer").replace("{nonce}", nonce)
+        prompt = "\n".join(part for part in (prompt, candidate_note(task)) if part)
         data = _data(task, files, self._seen(files), nonce)
         return await self.client.ask(task.run_id, ProposedChanges, prompt, data)
 

@@ -61,9 +61,19 @@ def build_prompt(task: AgentTask, tree: Path | None = None) -> str:
         f"This is attempt {task.attempt} of {task.max_attempts}.\n",
         describe_task(task),
         instructions,
+        candidate_note(task),
         _section("How to answer", f"{_ANSWER}\n{_WAYS}"),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def candidate_note(task: AgentTask) -> str:
+    """How one of several changes for the same attempt should differ from the others; empty for the only one."""
+    if task.candidates == 1:
+        return ""
+    approach = _APPROACHES[(task.candidate - 1) % len(_APPROACHES)]
+    number = f"This is change {task.candidate} of {task.candidates} that are made apart from each other; "
+    return _section("One of several changes", f"{number}the best is taken. {approach}")
 
 
 def describe_task(task: AgentTask) -> str:
@@ -99,6 +109,13 @@ def _test_prompt(task: AgentTask, instructions: str) -> str:
 
 _INSTRUCTIONS = "The project's own instructions for changes; follow them where they concern the code"
 _INSTRUCTION_FILES = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md", ".github/CONTRIBUTING.md", "docs/CONTRIBUTING.md")
+_APPROACHES = """\
+Solve the task in the most direct way.
+Look for the cause first: where the fault arises, not where it shows. Change that place.
+Think of another way than the first that comes to mind, and take it if it is as correct and no larger.
+Write down the cases at the edges first (empty, zero, none, repeated, very large), and make all of them right.
+Make the smallest change with which all checks pass, and leave everything else as it is.
+""".splitlines()
 _ONLY_TEST = """\
 All checks pass now, so nothing shows the fault. Write a test that fails because of it, and passes once it is fixed.
 It must import and call what exists already. Change test files only: changes of other files are dropped, and you will

@@ -8,6 +8,7 @@ from pathlib import Path
 from bot.model import RunEvent, SessionSummary, Status
 from bot.rules.patches.change_size import changed_files
 from bot.rules.runs.fold import run_state
+from bot.rules.runs.run_metadata import attempts
 from bot.store.runs.runs import RunRow
 from bot.workflows.runs.local_tree import FOUND
 from bot.workspace.checks.logs import directory, read_log
@@ -30,6 +31,7 @@ def get_summary(home: Path, row: RunRow, events: Sequence[RunEvent]) -> SessionS
         before=state.baseline,
         after=state.validations[-1] if state.validations else None,
         stop=state.stop,
+        chosen=tuple(attempt for attempt in attempts(state) if attempt.candidates),
         directory=str(where),
         diff=str(where / last) if content is not None else None,
         best_attempt=best if earlier else None,

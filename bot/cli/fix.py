@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,6 +31,23 @@ _OUR_FAULTS = frozenset({"internal_error", "gave_up"})
 _NO_CHECKS = "no_checks"
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a session may try.
+
+    Parameters
+    ----------
+    max_attempts
+        attempts at most
+    candidates
+        changes that one attempt asks the agents for, of which the best is taken; 1 to 5
+    """
+
+    max_attempts: Number = 3
+    candidates: Number | None = None
+
+
 def fix(
     *,
     task: Text,
@@ -37,8 +55,8 @@ def fix(
     file: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     test_command: Text | None = None,
     validation_command: Annotated[tuple[str, ...], Parameter(negative="", allow_leading_hyphen=True)] = (),
-    max_attempts: Number = 3,
     agent: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    limits: Limits | None = None,
     json: Flag = False,
 ) -> int:
     """Work on a task until the tree's checks pass; otherwise the tree stays as it was.
@@ -55,17 +73,17 @@ def fix(
         the test, run after the project's lint and typecheck
     validation_command
         what must pass, instead of those three; repeatable
-    max_attempts
-        attempts at most
     agent
         fixers, history, command:ARGV, claude, codex, …; repeatable
     json
         print one JSON document at the end, and no progress
     """
     tree, files = _around(file) if repo is None else (absolute(repo), file)
+    limits = limits or Limits()
     checks = {"testCommand": test_command, "validationCommands": list(validation_command)}
-    task_fields = {"task": task, "filePaths": list(files), "maxAttempts": max_attempts, "agents": list(agent)}
-    request = _request({"repo": str(tree), **task_fields, **checks})
+    task_fields = {"task": task, "filePaths": list(files), "agents": list(agent)}
+    counts = {"maxAttempts": limits.max_attempts, "candidates": limits.candidates}
+    request = _request({"repo": str(tree), **task_fields, **counts, **checks})
     _require_files(tree, request.file_paths)
     from bot.config import load_settings
     from bot.reports.terminal.session import session_lines
@@ -109,6 +127,7 @@ _OPTIONS = {
     "validationCommands": "--validation-command",
     "maxAttempts": "--max-attempts",
     "agents": "--agent",
+    "candidates": "--candidates",
 }
 
 

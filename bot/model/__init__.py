@@ -21,7 +21,7 @@ from bot.model.checks import (
     ShownFailure,
     ToolsMode,
 )
-from bot.model.events.runs import RunEvent
+from bot.model.events.run_event import RunEvent
 from bot.model.issues import Group, GroupBy, Issue
 from bot.model.pipeline import SuiteCounts, Validation, ValidationStep
 from bot.model.proof import Proof

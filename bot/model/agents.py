@@ -53,6 +53,9 @@ class AgentTask(Model):
     """The failures to fix, as `rules.failures.errors` names them."""
     only_test: bool = False
     """A test that fails because of the fault is wanted, and no fix yet."""
+    candidate: int = 1
+    candidates: int = 1
+    """How many changes are asked for in the same attempt, and which of them this is."""
     failing_tests: tuple[str, ...] = ()
     """Tests that were written first and show the fault."""
 

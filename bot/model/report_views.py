@@ -6,6 +6,7 @@ from typing import Literal
 
 from bot.model.agents import Usage
 from bot.model.base import CamelModel, Model
+from bot.model.candidates import CandidateResult
 from bot.model.checks import Annotation
 from bot.model.issues import Issue
 from bot.model.pipeline import Validation
@@ -99,6 +100,10 @@ class Attempt(Model):
     validation: Validation | None = None
     usage: Usage | None = None
     """The tokens and cost of its agents, where a program counts them."""
+    candidates: tuple[CandidateResult, ...] = ()
+    """The changes among which it chose; empty where it asked for one."""
+    winner: int | None = None
+    """The number of the candidate that was taken."""
 
     @property
     def duration_ms(self) -> int:

@@ -10,6 +10,7 @@ from bot.model.base import CamelModel, Model
 from bot.model.pipeline import Validation
 from bot.model.proof import Proof, ProofLevel
 from bot.model.reasons import ExplainedStop, Reason
+from bot.model.report_views import Attempt
 from bot.model.runs import Phase, Status, StopReason
 
 ShellOrArgv = str | tuple[str, ...]
@@ -20,7 +21,8 @@ class SessionRequest(CamelModel):
     """The request for a session (REQ-RUN-001); `rules.runs.session_request.parse_request` makes and validates it.
 
     `repo` is an absolute path, or `owner/name` on GitHub. `agents` are agent specs, tried in order; empty means the
-    agents of the repository's or the operator's configuration."""
+    agents of the repository's or the operator's configuration. `candidates` is the limit of changes that one attempt
+    asks for; None leaves it to the repository's configuration."""
 
     repo: str
     task: str
@@ -29,6 +31,7 @@ class SessionRequest(CamelModel):
     validation_commands: tuple[ShellOrArgv, ...] = ()
     max_attempts: int = 3
     agents: tuple[str, ...] = ()
+    candidates: int | None = None
 
 
 class Problem(Model):
@@ -59,6 +62,8 @@ class SessionSummary(Model):
     before: Validation | None = None
     after: Validation | None = None
     stop: ExplainedStop | None = None
+    chosen: tuple[Attempt, ...] = ()
+    """The attempts that chose among several changes."""
     directory: str
     """The directory of the logs and the diff of each attempt."""
     diff: str | None = None

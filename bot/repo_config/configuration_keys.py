@@ -27,6 +27,9 @@ VerbName = Literal[
 VERB_NAMES: tuple[VerbName, ...] = get_args(VerbName)
 """The verbs of REQ-CMD-002, which an alias may stand for."""
 
+MAX_CANDIDATES = 5
+"""The changes that one attempt may ask for: each costs an agent's turn and a run of the checks."""
+
 _ALIAS = r"^/?[a-z][a-z-]*$"
 _DRIVE = re.compile(r"[A-Za-z]:")
 _INVALID_BRANCH = re.compile(r"[\x00-\x20~^:?*\[\\\x7f]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$|^[-/.]|^@$")
@@ -210,6 +213,12 @@ class Policy(_Section):
         "coding agent's name; the operator's by default.",
     )
     max_attempts: Whole = _key(3, help="Attempts of one run at most.", ge=1, le=100)
+    candidates: Whole = _key(
+        1,
+        help="Changes that one attempt asks the coding agents for at most, of which the best is taken.",
+        ge=1,
+        le=MAX_CANDIDATES,
+    )
     stop: StopPolicy = _key(StopPolicy(), help="When a run ends without success.")
     guidance_trial: YesNo = _key(
         True,

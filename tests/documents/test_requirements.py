@@ -18,7 +18,7 @@ REQUIREMENTS = (
     *(f"REQ-CHECK-{number:03}" for number in range(1, 8)),
     *(f"REQ-GIT-{number:03}" for number in range(1, 5)),
     *(f"REQ-STOP-{number:03}" for number in range(1, 7)),
-    *(f"REQ-RUN-{number:03}" for number in range(1, 10)),
+    *(f"REQ-RUN-{number:03}" for number in range(1, 11)),
     *(f"REQ-RA-{number}" for number in (301, 302, 303, 304, 305, 306, 310, 311, 312, 313)),
     *(f"REQ-WF-{number:03}" for number in range(1, 8)),
     *(f"G-{number}" for number in range(1, 8)),

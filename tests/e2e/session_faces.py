@@ -128,6 +128,8 @@ def fix_argv(asked: Doc, *more: str) -> list[str]:
     ):
         for value in asked.get(name, ()):
             argv += [option, value]
+    if "candidates" in asked:
+        argv += ["--candidates", str(asked["candidates"])]
     if "testCommand" in asked:
         argv += ["--test-command", asked["testCommand"]]
     return [*argv, *more]

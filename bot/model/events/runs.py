@@ -4,30 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter
+from pydantic import Field, PlainSerializer
 
 from bot.model.agents import Usage
 from bot.model.events.base import Event
-from bot.model.events.phases import (
-    ImplementationCompleted,
-    ImplementationFailed,
-    PackagingCompleted,
-    PhaseCompleted,
-    PhaseFailed,
-    PhaseSkipped,
-    PhaseStarted,
-    PlanningStarted,
-    ReviewCompleted,
-    ValidationCompleted,
-    ValidationFailed,
-)
-from bot.model.events.proof import (
-    MutantsEnded,
-    ProofDecided,
-    ReproductionCompleted,
-    ReproductionFailed,
-    TestsWithoutChangeEnded,
-)
 from bot.model.pipeline import ExistingErrors, PipelineStage, SuiteSummary, ValidationStep, WhatRan
 from bot.model.proof import ProofLevel
 from bot.model.reasons import ExplainedStop, Reason
@@ -142,6 +122,7 @@ class AgentStarted(Event):
     phase: Literal[Phase.IMPLEMENTATION, Phase.REPRODUCTION] = Phase.IMPLEMENTATION
     iteration: int
     agent: str
+    candidate: int | None = None  # the number of the change that it is asked for, where several are wanted
     nth: int = Field(default=1, exclude=True)
 
     @property
@@ -161,7 +142,8 @@ class PatchFallbackApplied(AttemptEvent):
 
 class ChangesApplied(AttemptEvent):
     """A change is in the tree. All attempts together have changed `all_paths`. `replays` is the diff hash of the known
-    resolution that it repeats; `refusals` are why other agents' changes were not applied before it."""
+    resolution that it repeats; `refusals` are why other agents' changes were not applied before it. `lines` is how many
+    lines it adds and removes, where several changes are compared."""
 
     type: Literal["changes_applied"] = "changes_applied"
     agent: str
@@ -177,6 +159,7 @@ class ChangesApplied(AttemptEvent):
     refusals: tuple[Reason, ...] = ()
     diff: str = ""
     usage: Usage | None = None
+    lines: int | None = None
 
     @property
     def key(self) -> str:
@@ -266,28 +249,3 @@ class SessionFinished(Event):
     loss: Loss | None = None
     shown: bool | None = None
     proof: ProofLevel | None = None
-
-
-_Started = Annotated[PlanningStarted | PhaseStarted, Field(discriminator="phase")]
-_Completed = Annotated[
-    PhaseCompleted
-    | ReproductionCompleted
-    | ImplementationCompleted
-    | ValidationCompleted
-    | ReviewCompleted
-    | PackagingCompleted,
-    Field(discriminator="phase"),
-]
-_Failed = Annotated[
-    ReproductionFailed | ImplementationFailed | ValidationFailed | PhaseFailed, Field(discriminator="phase")
-]
-_InPhases = _Started | _Completed | _Failed | PhaseSkipped
-_InAttempts = AttemptStarted | AgentStarted | PatchFallbackApplied | ChangesApplied
-_OfChecks = CheckStarted | CheckEnded | TestsEnded
-_OfSetup = SetupStarted | SetupCompleted | SetupFailed
-_OfProof = TestsWithoutChangeEnded | MutantsEnded | ProofDecided
-_Others = (
-    SessionStarted | Paused | Resumed | ArtifactCreated | ConflictsSeen | CommitPushed | ChangeLost | SessionFinished
-)
-RunEvent = Annotated[_InPhases | _InAttempts | _OfSetup | _OfChecks | _OfProof | _Others, Field(discriminator="type")]
-RUN_EVENTS: TypeAdapter[RunEvent] = TypeAdapter(RunEvent, config=ConfigDict(defer_build=True))

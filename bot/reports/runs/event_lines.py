@@ -8,20 +8,22 @@ from datetime import datetime
 from bot.model import Language
 from bot.model.events.phases import ImplementationFailed, PackagingCompleted, PlanningStarted
 from bot.model.events.proof import ProofDecided, ReproductionCompleted, ReproductionFailed
+from bot.model.events.run_event import CandidateEvent, RunEvent
 from bot.model.events.runs import (
     AgentStarted,
     AttemptStarted,
     ChangesApplied,
     CheckEnded,
-    RunEvent,
     SessionFinished,
     SetupCompleted,
     SetupFailed,
     SetupStarted,
 )
+from bot.model.events.tournament import CandidateChosen, CandidateFailed
 from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import reason_text
+from bot.reports.runs.candidates import candidate_words
 from bot.reports.runs.failures import headline
 from bot.reports.runs.validation import hindrance
 
@@ -41,16 +43,35 @@ def event_line(event: RunEvent, language: Language = "en", *, since: datetime | 
     text = _attempt_text(event, language)
     indent = _INDENT if text is not None else ""
     text = _run_text(event, language) if text is None else text
-    if text is not None and since is not None and isinstance(event, ChangesApplied | ImplementationFailed):
+    if text is not None and since is not None and _ends_turn(event):
         text = t(language, "event.took", line=text, seconds=f"{(event.ts - since).total_seconds():.1f}")
     return None if text is None else indent + one_line(text, _WIDTH)
+
+
+def _ends_turn(event: RunEvent) -> bool:
+    """Whether the event records what an agent did that was asked just before."""
+    if isinstance(event, CandidateEvent):
+        return isinstance(event.event, ChangesApplied)
+    if isinstance(event, ChangesApplied):
+        return event.lines is None  # else it is that of the chosen candidate, written again
+    return isinstance(event, CandidateFailed | ImplementationFailed)
 
 
 def _attempt_text(event: RunEvent, language: Language) -> str | None:
     """Returns the text of an event within an attempt; None for any other."""
     match event:
+        case AgentStarted() if event.candidate is not None:
+            return t(language, "event.candidate", agent=event.agent, candidate=event.candidate)
         case AgentStarted():
             return t(language, "event.agent", agent=event.agent)
+        case CandidateEvent():
+            line = _attempt_text(event.event, language)
+            return line and t(language, "event.candidate.of", candidate=event.candidate, line=line)
+        case CandidateFailed():
+            why = reason_text(event.reason, language)
+            return t(language, "event.candidate.none", candidate=event.candidate, why=why)
+        case CandidateChosen():
+            return _chosen(event, language)
         case ChangesApplied():
             return t(language, "event.changed", agent=event.agent, paths=", ".join(event.paths))
         case ImplementationFailed():
@@ -59,6 +80,14 @@ def _attempt_text(event: RunEvent, language: Language) -> str | None:
             return _check(event, language)
         case _:
             return None
+
+
+def _chosen(event: CandidateChosen, language: Language) -> str:
+    winner = next((one for one in event.results if one.candidate == event.winner), None)
+    if winner is None:
+        return t(language, "event.candidate.no_winner")
+    words = {"candidate": winner.candidate, "count": len(event.results), "result": candidate_words(winner, language)}
+    return t(language, "event.candidate.chosen", **words)
 
 
 def _run_text(event: RunEvent, language: Language) -> str | None:

@@ -13,6 +13,7 @@ from bot.reports.format.truncate import COMMENT_CHARS, fence, inline_code
 from bot.reports.history.known_errors import known_errors, seen_before
 from bot.reports.locale.catalog import bullets, joined, t
 from bot.reports.runs.attempts import attempts_folded, attempts_table
+from bot.reports.runs.candidates import candidates_folded
 from bot.reports.runs.diff import unfinished
 from bot.reports.runs.existing_failures import existing_failures
 from bot.reports.runs.footer import footer
@@ -95,6 +96,7 @@ def _success(view: RunView, language: Language) -> list[str]:
         t(language, "success.flaky") if is_flaky(validation) else "",
         what_ran(view, language),
         attempts_folded(view, language, min_attempts=2),
+        candidates_folded(view, language),
         group_section(view, language),
     ]
 

@@ -13,6 +13,7 @@ from bot.reports.format.markdown import details, escape, page, plain, with_code,
 from bot.reports.format.truncate import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.locale.catalog import bullets, duration, t
 from bot.reports.locale.reasons import reason_text
+from bot.reports.runs.candidates import candidates_folded
 from bot.reports.runs.footer import sandbox_words, usage_words
 from bot.reports.runs.group import conflicts
 from bot.reports.runs.issue_comment import agent_sentence, changed_paths, setup_and_checks
@@ -92,6 +93,7 @@ def pull_body(view: RunView, language: Language = "en") -> str:
         checks_table(validation, language) if validation and validation.steps else "",
         setup_and_checks(view, language),
         details(t(language, "attempts"), changes_table(view, language)) if len(view.validations) > 1 else "",
+        candidates_folded(view, language),
         f"**{t(language, 'pull.provenance')}**\n\n{_provenance(view, language)}",
     ]
     return page(parts, language)

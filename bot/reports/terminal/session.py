@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from bot.model import ChangedFile, Language, SessionSummary, Status, Validation, ValidationStep
 from bot.model.reasons import ExplainedStop
+from bot.model.report_views import Attempt
 from bot.reports.format.truncate import inline_code, one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import reason_text
+from bot.reports.runs.candidates import candidate_words
 from bot.reports.runs.proof import proof_line
 from bot.reports.runs.validation import verdict
 
@@ -36,6 +38,7 @@ def _lines(summary: SessionSummary, language: Language) -> Iterator[str]:
     yield _checks("session.before", summary.before, language)
     if summary.attempt:
         yield _checks("session.after", summary.after, language)
+    yield from (_candidates(attempt, language) for attempt in summary.chosen)
     if summary.diff is not None:
         yield t(language, "session.diff" if summary.status is Status.SUCCESS else "session.tried", path=summary.diff)
     if summary.best_diff is not None:
@@ -43,6 +46,16 @@ def _lines(summary: SessionSummary, language: Language) -> Iterator[str]:
     if summary.found:
         yield t(language, "session.found", paths=", ".join(summary.found[:_MAX_FILES]))
     yield t(language, "session.logs", path=summary.directory)
+
+
+def _candidates(attempt: Attempt, language: Language) -> str:
+    """Returns the candidates of an attempt in one line, the one that was taken marked."""
+    shown = []
+    for one in attempt.candidates:
+        number = str(one.candidate)
+        number = t(language, "candidates.taken", candidate=number) if one.candidate == attempt.winner else number
+        shown.append(f"{number} {candidate_words(one, language)}")
+    return t(language, "session.candidates", attempt=attempt.attempt, candidates="; ".join(shown))
 
 
 def _headline(summary: SessionSummary, language: Language) -> str:

@@ -29,6 +29,7 @@ from bot.model.events.proof import (
     ReproductionFailed,
     TestsWithoutChangeEnded,
 )
+from bot.model.events.run_event import CandidateEvent, RunEvent
 from bot.model.events.runs import (
     AgentStarted,
     ArtifactCreated,
@@ -42,7 +43,6 @@ from bot.model.events.runs import (
     PatchFallbackApplied,
     Paused,
     Resumed,
-    RunEvent,
     SessionFinished,
     SessionStarted,
     SetupCompleted,
@@ -50,6 +50,7 @@ from bot.model.events.runs import (
     SetupStarted,
     TestsEnded,
 )
+from bot.model.events.tournament import CandidateChosen, CandidateFailed, CandidatesWanted
 from bot.model.guidance_trial import TriedGuidance
 from bot.model.proof import Reproduction
 from bot.model.reasons import ExplainedStop
@@ -58,17 +59,26 @@ from bot.rules.runs.pipeline import next_index
 from bot.rules.runs.proof import MAX_TESTS_SHOWN
 from bot.rules.runs.state import ENDING, RunState
 from bot.rules.runs.suite_state import attempted, refused, with_suite
+from bot.rules.runs.tournament import with_candidates
 from bot.rules.runs.validation_outcome import validated, with_errors
 
 
 def run_state(events: Iterable[RunEvent]) -> RunState:
     """The state that a run's events, in order, describe."""
-    state = RunState()
+    return fold_into(RunState(), events)
+
+
+def fold_into(state: RunState, events: Iterable[RunEvent]) -> RunState:
+    """The state after further events."""
     for event in events:
-        if isinstance(event, PhaseEvent):
-            state = replace(state, phases={**state.phases, event.phase: event.status}, current_phase=event.phase)
-        state = replace(_apply(state, event), last_event=event.id)
+        state = replace(_with_phase(state, event), last_event=event.id)
     return state
+
+
+def _with_phase(state: RunState, event: RunEvent) -> RunState:
+    if isinstance(event, PhaseEvent):
+        state = replace(state, phases={**state.phases, event.phase: event.status}, current_phase=event.phase)
+    return _apply(state, event)
 
 
 def _apply(state: RunState, event: RunEvent) -> RunState:
@@ -95,30 +105,30 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
             return _not_applied(state, event)
         case CheckEnded():
             return _checked(state, event)
-        case (
-            ReproductionCompleted() | ReproductionFailed() | TestsWithoutChangeEnded() | MutantsEnded() | ProofDecided()
-        ):
-            return _with_evidence(state, event)
-        case ReviewCompleted():
-            return replace(state, snapshot=event.snapshot, changed_paths=event.paths)
-        case CommitPushed():
-            return replace(state, commit_sha=event.commit)
-        case PackagingCompleted():
-            return replace(state, commit_sha=event.commit, pull=event.pull, offered=event.offered)
-        case ConflictsSeen():
-            return replace(state, conflicts=event.conflicts, packaged_commit=event.commit)
+        case ReproductionCompleted() | ReproductionFailed():
+            return _reproduced(state, event)
+        case TestsWithoutChangeEnded():
+            return replace(state, without_change=event.stages)
+        case MutantsEnded():
+            return replace(state, mutants=event.mutants)
+        case ProofDecided():
+            return replace(state, proof=event.proof)
+        case ReviewCompleted() | CommitPushed() | PackagingCompleted() | ConflictsSeen():
+            return _packaged(state, event)
         case PhaseFailed():
             return replace(state, stop=event.stop)
         case ChangeLost():
             return replace(state, loss=event.loss)
         case SessionFinished():
             return _finished(state, event)
+        case AgentStarted():
+            return _asked(state, event)
         case PhaseStarted() | PhaseCompleted() | ImplementationCompleted() | PhaseSkipped() | SetupStarted():
             return state
         case ValidationCompleted() | ValidationFailed() | TestsEnded() | CheckStarted() | PatchFallbackApplied():
             return state
-        case AgentStarted():
-            return _asked(state, event)
+        case CandidatesWanted() | CandidateFailed() | CandidateEvent() | CandidateChosen():
+            return with_candidates(state, event, _with_phase)
         case _:
             assert_never(event)
 
@@ -180,19 +190,16 @@ def _with_usage(state: RunState, event: ChangesApplied | ImplementationFailed) -
     return {**state.usage, event.iteration: event.usage}
 
 
-_Evidence = ReproductionCompleted | ReproductionFailed | TestsWithoutChangeEnded | MutantsEnded | ProofDecided
-
-
-def _with_evidence(state: RunState, event: _Evidence) -> RunState:
+def _packaged(state: RunState, event: ReviewCompleted | CommitPushed | PackagingCompleted | ConflictsSeen) -> RunState:
     match event:
-        case ReproductionCompleted() | ReproductionFailed():
-            return _reproduced(state, event)
-        case TestsWithoutChangeEnded():
-            return replace(state, without_change=event.stages)
-        case MutantsEnded():
-            return replace(state, mutants=event.mutants)
-        case ProofDecided():
-            return replace(state, proof=event.proof)
+        case ReviewCompleted():
+            return replace(state, snapshot=event.snapshot, changed_paths=event.paths)
+        case CommitPushed():
+            return replace(state, commit_sha=event.commit)
+        case PackagingCompleted():
+            return replace(state, commit_sha=event.commit, pull=event.pull, offered=event.offered)
+        case ConflictsSeen():
+            return replace(state, conflicts=event.conflicts, packaged_commit=event.commit)
         case _:
             assert_never(event)
 

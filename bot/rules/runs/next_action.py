@@ -4,6 +4,7 @@ load the events, decide, act (architecture rule 8)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -16,6 +17,7 @@ from bot.rules.runs.proof import ProofStep, falls_short, next_proof_step
 from bot.rules.runs.reproduction import asks_for_test
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import ENDING, RunState
+from bot.rules.runs.tournament import Tournament
 from bot.rules.stop import limits as stop
 
 
@@ -59,6 +61,30 @@ class Implement(Model):
     attempt: int
 
 
+class Propose(Model):
+    """Ask an agent for one of several changes; `agent` is its index among those of the tournament."""
+
+    kind: Literal["propose"] = "propose"
+    attempt: int
+    candidate: int
+    agent: int
+
+
+class JudgeCandidate(Model):
+    """Run the next check of a candidate, or collect evidence for it."""
+
+    kind: Literal["judge_candidate"] = "judge_candidate"
+    candidate: int
+    action: Validate | Prove
+
+
+class Choose(Model):
+    """Take the best candidate as the attempt's change."""
+
+    kind: Literal["choose"] = "choose"
+    attempt: int
+
+
 class ReviewAction(Model):
     kind: Literal["review"] = "review"
 
@@ -73,7 +99,9 @@ class Finish(Model):
     stop: ExplainedStop | None = None
 
 
-Action = Begin | SetUp | Validate | Prepare | Reproduce | Implement | Prove | ReviewAction | Package | Finish
+_InTournament = Propose | JudgeCandidate | Choose
+_InAttempt = Implement | Validate | Prove | _InTournament
+Action = Begin | SetUp | Prepare | Reproduce | _InAttempt | ReviewAction | Package | Finish
 
 
 def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action | None:
@@ -107,9 +135,34 @@ def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action | None:
     if not state.attempt_over:
         if state.implemented:
             return Validate(attempt=state.attempt, index=next_index(state.stages, state.steps) or 0)
+        if state.tournament is not None:
+            return _in_tournament(spec, state, state.tournament, now)
         return Implement(attempt=state.attempt)
     reason = _stop_reason(spec, state, now)
     return Finish(status=Status.FAILED, stop=reason) if reason else Implement(attempt=state.attempt + 1)
+
+
+def _in_tournament(spec: RunSpec, state: RunState, tournament: Tournament, now: datetime) -> _InTournament:
+    """Candidates are made and judged one after the other. Once the time is up, no more are asked for."""
+    present = tournament.present
+    if present is not None and present.state is not None:
+        step = _judging(spec, present.state)
+        if step is not None:
+            return JudgeCandidate(candidate=present.number, action=step)
+    agent = tournament.next_agent()
+    if agent is None or (present is not None and _limit(spec, state, now, only_time=True) is not None):
+        return Choose(attempt=state.attempt)
+    number = present.number + 1 if present is not None else 1
+    return Propose(attempt=state.attempt, candidate=number, agent=agent)
+
+
+def _judging(spec: RunSpec, state: RunState) -> Validate | Prove | None:
+    """The next step with a candidate of that state; None where it can be compared."""
+    if not state.attempt_over:
+        return Validate(attempt=state.attempt, index=next_index(state.stages, state.steps) or 0)
+    if state.passed and (step := next_proof_step(spec, state)) is not None:
+        return Prove(attempt=state.attempt, step=step)
+    return None
 
 
 def _after_green(spec: RunSpec, state: RunState) -> Action:
@@ -122,7 +175,8 @@ def _after_green(spec: RunSpec, state: RunState) -> Action:
     return Finish(status=Status.SUCCESS)
 
 
-def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> ExplainedStop | None:
+def _limit(spec: RunSpec, state: RunState, now: datetime, *, only_time: bool = False) -> ExplainedStop | None:
+    """The limit that the run has reached, if any."""
     limits = spec.policy.stop
     conditions = stop.StopConditions(
         max_iterations=spec.attempt_limit,
@@ -136,7 +190,13 @@ def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> ExplainedStop
         no_progress_count=state.no_progress,
         paused_ms=state.idle_ms(now),
     )
-    found = stop.limit_reached(loop, conditions, now)
+    if only_time:
+        loop = replace(loop, iterations=0, no_progress_count=0)
+    return stop.limit_reached(loop, conditions, now)
+
+
+def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> ExplainedStop | None:
+    found = _limit(spec, state, now)
     if found is not None and falls_short(spec, state):
         return proof_required(spec, state)
     verdict = state.verdict.stop if state.verdict else None

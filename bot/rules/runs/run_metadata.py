@@ -95,7 +95,10 @@ def attempts(state: RunState) -> tuple[Attempt, ...]:
     outcomes = dict(zip((number for number in state.iterations if number), state.validations, strict=True))
     every = []
     for number in range(1, last + 1):
-        attempt = _unchecked(number, changes.get(number)).model_copy(update={"usage": state.usage.get(number)})
+        chosen = state.tournaments.get(number)
+        known = {"candidates": chosen.results, "winner": chosen.winner} if chosen else {}
+        attempt = _unchecked(number, changes.get(number))
+        attempt = attempt.model_copy(update={"usage": state.usage.get(number), **known})
         if number in checked:
             verdict = judge_attempt(state.states[: checked[number] + 1])
             outcome = outcomes[number]

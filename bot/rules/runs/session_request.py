@@ -13,6 +13,7 @@ from bot.errors import UserError
 from bot.model import Phase, Problem, Session, SessionRequest, ShellOrArgv, Status
 from bot.model.reasons import Reason
 from bot.repo_config.agents import agent_problem
+from bot.repo_config.configuration_keys import MAX_CANDIDATES
 from bot.rules.reasons import all_reasons, make_reason
 from bot.rules.runs.proof import is_proven
 from bot.rules.runs.spec import RunSpec
@@ -161,6 +162,12 @@ def _max_attempts(value: object) -> int:
     return value
 
 
+def _candidates(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_CANDIDATES:
+        raise _WrongValue(make_reason("session_request.attempts", limit=MAX_CANDIDATES))
+    return value
+
+
 def _agents(value: object) -> tuple[str, ...]:
     agents = tuple(_text(item, "agents", 4096) for item in _list(value, "agents", AGENTS_LIMIT))
     problems = [problem for agent in dict.fromkeys(agents) if (problem := agent_problem(agent)) is not None]
@@ -211,6 +218,7 @@ _FIELDS: Mapping[str, tuple[str, Callable[[object], object]]] = {
     "validation_commands": ("validationCommands", _validation_commands),
     "max_attempts": ("maxAttempts", _max_attempts),
     "agents": ("agents", _agents),
+    "candidates": ("candidates", _candidates),
 }
 _REQUIRED = frozenset({"repo", "task"})
 _FIELD_NAMES = ", ".join(f"`{wire}`" for wire, _ in _FIELDS.values())

@@ -44,6 +44,8 @@ class RunSpec(Model):
     base_branch: str = ""
     agents: tuple[str, ...]
     max_attempts: int = 3
+    candidates: int | None = None
+    """The changes that an attempt asks for, of which the best is taken; the repository's configuration by default."""
     baseline: bool = True
     """Whether the base is checked before the first attempt, so that its failures are known."""
     pull: FixTarget | None = None
@@ -85,6 +87,11 @@ class RunSpec(Model):
     def attempt_limit(self) -> int:
         """The limit of attempts: that of the request, or of the stop conditions if it is lower (REQ-RUN-002)."""
         return min(self.max_attempts, self.policy.stop.max_iterations)
+
+    @property
+    def candidate_limit(self) -> int:
+        """The limit of changes that one attempt asks for; 1 for the diff of a person."""
+        return 1 if self.given else self.candidates or self.policy.candidates
 
     @property
     def title(self) -> str:

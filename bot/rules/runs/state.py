@@ -20,6 +20,7 @@ from bot.model import (
     Validation,
     ValidationStep,
 )
+from bot.model.events.tournament import CandidateChosen
 from bot.model.guidance_trial import TriedGuidance
 from bot.model.pipeline import ExistingErrors, PipelineStage, WhatRan
 from bot.model.proof import MutantFigures, Reproduction, StageWithoutChange
@@ -28,6 +29,7 @@ from bot.model.report_views import Loss
 from bot.rules.runs.changes import AttemptChange
 from bot.rules.runs.proven_resolutions import FirstSeen, ProvenResolution
 from bot.rules.runs.suite_state import BeforeAttempt, SuiteSeen
+from bot.rules.runs.tournament import Tournament
 from bot.rules.stop import trajectory
 
 NOTHING_OFFERED = "nothing_to_offer"
@@ -65,6 +67,12 @@ class RunState:
     implemented: bool = False
     """The current attempt's change is in the tree, so its validation may run."""
     attempt_over: bool = True
+    tournament: Tournament | None = None
+    """The changes among which the current attempt chooses; None where it asks for one."""
+    candidate: int = 0
+    """The number of the candidate whose state this is; 0 for the run itself."""
+    tournaments: Mapping[int, CandidateChosen] = field(default_factory=dict)
+    """What came of the candidates, by attempt."""
     validations: tuple[Validation, ...] = ()
     states: tuple[trajectory.TrajectoryState, ...] = ()
     """The state of the base, if it was checked, then of each validated attempt."""
@@ -136,6 +144,11 @@ class RunState:
     finished: Status | None = None
     ended_at: datetime | None = None
     last_event: int = 0
+
+    @property
+    def suffix(self) -> str:
+        """What follows the attempt in the names of its logs, refs and artifacts; empty for the run itself."""
+        return f"-c{self.candidate}" if self.candidate else ""
 
     def idle_ms(self, now: datetime) -> int:
         """How long the run has been paused, up to `now`."""

@@ -59,6 +59,7 @@ def attempted(state: RunState, event: AttemptStarted) -> RunState:
         attempt=event.iteration,
         attempt_over=False,
         implemented=False,
+        tournament=None,
         steps=(),
         what_ran=(),
         guidance=event.guidance,

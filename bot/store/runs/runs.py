@@ -10,12 +10,14 @@ import sqlalchemy as sa
 from pydantic import BeforeValidator
 
 from bot.model import Artifact, Phase, Repo, RunEvent, Status
-from bot.model.events.runs import RUN_EVENTS, SessionFinished
+from bot.model.events.run_event import RUN_EVENTS, CandidateEvent
+from bot.model.events.runs import SessionFinished
 from bot.model.reasons import ExplainedStop, Reason
 from bot.rules.runs.fold import run_state
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
-from bot.store.database.database import now_ms
+from bot.store.database.database import Database, now_ms
+from bot.store.database.notify import Changes
 from bot.store.database.sql import visible_in
 from bot.store.database.tables import artifacts, candidates, run_issues, runs
 from bot.store.runs.job_runs import JobRuns
@@ -97,6 +99,10 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
             return True
 
         return await self._database.write(work)
+
+    def of_candidate(self, attempt: int, number: int) -> CandidateRuns:
+        """The same runs; every event that is appended there is one of that candidate."""
+        return CandidateRuns(self._database, self.changes, attempt, number)
 
     async def open_run(self, repo: Repo, issue: int) -> RunRow | None:
         """The open run of an issue or a pull request; None if there is none.
@@ -222,6 +228,20 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
         phases = list(Phase)
         items = map(read_artifact, rows)
         return tuple(sorted(items, key=lambda item: (item.created_at, phases.index(item.phase), item.iteration or 0)))
+
+
+class CandidateRuns(Runs):
+    """The runs as the effects on one candidate of an attempt see them."""
+
+    def __init__(self, database: Database, changes: Changes, attempt: int, number: int) -> None:
+        super().__init__(database, changes)
+        self._attempt, self._number = attempt, number
+
+    async def append(self, run_id: str, events: Sequence[RunEvent], artifacts: Sequence[Artifact] = ()) -> None:
+        """Append the events as those of the candidate, with the artifacts, in one commit."""
+        at = {"iteration": self._attempt, "candidate": self._number}
+        wrapped = [CandidateEvent.model_validate({**at, "event": event}) for event in events]
+        await super().append(run_id, wrapped, artifacts)
 
 
 def _release(connection: sa.Connection, run_id: str, numbers: Sequence[int], quiet_ms: int) -> None:

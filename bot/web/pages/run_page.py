@@ -17,9 +17,11 @@ from starlette.routing import Route
 from bot.model import Artifact
 from bot.model.events.base import Event
 from bot.model.events.pull_checks import PullCheckEvent
-from bot.model.events.runs import RunEvent
+from bot.model.events.run_event import RunEvent
 from bot.reports.pulls.evidence import evidence
 from bot.reports.pulls.failures import grouped_failures
+from bot.reports.runs.candidates import candidate_errors, result_words
+from bot.reports.runs.footer import usage_words
 from bot.reports.runs.proof import proof_line
 from bot.reports.runs.validation import verdict
 from bot.rules.pulls.check_state import checks_of
@@ -143,6 +145,9 @@ class RunPages:
             "timeline": timeline.draw(timeline.fix_spans(events, self._end(row), language), language),
             "proof": proof_line(state.proof, language) if state.proof else "",
             "verdict": lambda step: verdict(step, language),
+            "result_words": lambda one: result_words(one, language),
+            "candidate_errors": lambda one: candidate_errors(one, language),
+            "usage_words": lambda usage: usage_words(usage, language),
             "artifacts": await self.runs.artifacts(row.id),
             "diff": self._diff(row.id, last_diff),
             "diff_name": last_diff,

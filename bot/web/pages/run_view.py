@@ -9,13 +9,13 @@ from bot.model import Language, Phase, ValidationStep
 from bot.model.events.base import Event
 from bot.model.events.phases import ImplementationFailed
 from bot.model.events.pull_checks import PullBaseChecked, PullCheckRan, PullTestsRan
+from bot.model.events.run_event import RunEvent
 from bot.model.events.runs import (
     AgentStarted,
     AttemptStarted,
     ChangesApplied,
     CheckEnded,
     CheckStarted,
-    RunEvent,
     TestsEnded,
 )
 from bot.model.reasons import Reason

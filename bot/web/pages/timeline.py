@@ -17,7 +17,9 @@ from bot.model.events.pull_checks import (
     PullSetupFailed,
     PullTestsRan,
 )
-from bot.model.events.runs import CheckEnded, CheckStarted, RunEvent, SetupEnded, SetupStarted
+from bot.model.events.run_event import CandidateEvent, RunEvent
+from bot.model.events.runs import CheckEnded, CheckStarted, SetupEnded, SetupStarted
+from bot.model.events.tournament import CandidatesWanted
 from bot.reports.locale.catalog import duration, t
 
 WIDTH, LABELS, ROW, TOP = 960, 200, 24, 26
@@ -111,7 +113,7 @@ def _ticks(total_s: float) -> Sequence[int]:
 def fix_spans(events: Iterable[RunEvent], now: datetime, language: Language) -> list[Span]:
     """The spans of a fix run: its setup, its phases, and the checks of each validation. What has no end goes on."""
     spans: dict[str, Span] = {}
-    last = None
+    last, compared = None, set[int]()  # the attempts whose checks are shown as those of their candidates
     for event in events:
         last = event.ts
         match event:
@@ -120,12 +122,15 @@ def fix_spans(events: Iterable[RunEvent], now: datetime, language: Language) -> 
                 spans["setup"] = Span(name, event.ts, now, "running", event.command or name)
             case SetupEnded():
                 _end(spans, "setup", event.ts, "failed" if event.type == "setup_failed" else "completed")
-            case CheckStarted():
+            case CandidatesWanted():
+                compared.add(event.iteration)
+            case CandidateEvent():
+                at = {"attempt": event.iteration, "candidate": event.candidate}
+                row = t(language, "pages.timeline.candidate", **at)
+                _check(spans, event.event, Span(row, event.ts, now, "running", ""), f":{event.candidate}")
+            case CheckStarted() | CheckEnded() if event.iteration not in compared:
                 row = _attempt_row(Phase.VALIDATION, event.iteration, language)
-                spans[event.key] = Span(row, event.ts, now, "running", event.stage)
-            case CheckEnded():
-                start = f"command:{event.iteration}:{event.index}"
-                _end(spans, start, event.ts, "completed" if event.step.passed else "failed")
+                _check(spans, event, Span(row, event.ts, now, "running", ""))
             case PhaseSkipped():
                 pass
             case PhaseEvent() if event.phase is not Phase.VALIDATION:
@@ -136,6 +141,15 @@ def fix_spans(events: Iterable[RunEvent], now: datetime, language: Language) -> 
                 else:
                     _end(spans, key, event.ts, event.status)
     return list(spans.values()) if last is not None else []
+
+
+def _check(spans: dict[str, Span], event: RunEvent, span: Span, suffix: str = "") -> None:
+    """Begin or end the span of a check; `span` begins and ends at the event, and lacks the check's name."""
+    if isinstance(event, CheckStarted):
+        spans[event.key + suffix] = Span(span.row, span.start, span.end, span.state, event.stage)
+    elif isinstance(event, CheckEnded):
+        start = f"command:{event.iteration}:{event.index}{suffix}"
+        _end(spans, start, span.start, "completed" if event.step.passed else "failed")
 
 
 def pull_spans(events: Iterable[PullCheckEvent], now: datetime, language: Language, *, live: bool) -> list[Span]:

@@ -60,6 +60,8 @@ class SkippedAgent:
     touched: bool = True
     """The tree may differ from how it was before."""
     usage: Usage | None = None
+    same_as: int | None = None
+    """The number of the candidate of the attempt that is the same change."""
 
     @property
     def reason(self) -> Reason:
@@ -108,8 +110,8 @@ async def _tried(
     assert before is not None and base is not None
     if proposal.untouched and not proposal.offered:
         return SkippedAgent(name, proposal.because or make_reason("agent.nothing"), touched=False)
-    if state.branch and await tree.head() != base:
-        await tree.rewind(base, state.branch)  # an agent without a sandbox can commit; its change is read from the tree
+    if state.branch and await tree.head() != base:  # an agent without a sandbox can commit
+        await tree.rewind(base, "" if state.candidate else state.branch)  # its change is read from the tree
     if not proposal.offered:
         return SkippedAgent(name, proposal.because or make_reason("agent.nothing"))
     protected = row.spec.policy.protected_paths
@@ -155,6 +157,9 @@ async def _examine(
     added = "\n".join(line[1:] for line in patch.splitlines() if line.startswith("+"))
     if context.holds_secret(added):
         raise refused("secret", make_reason("refused.secret", paths=_named(paths)))
+    same = state.tournament.same_as(after) if state.candidate and state.tournament else None
+    if same is not None:
+        return SkippedAgent(name, make_reason("candidate.same", candidate=same), repeated=True, same_as=same)
     tried = await tried_before(context, row, state, patch)
     if tried is not None:
         return SkippedAgent(name, tried, repeated=True)

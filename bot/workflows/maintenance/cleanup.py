@@ -17,7 +17,8 @@ from bot.workflows.context import Context, Loop
 from bot.workflows.job_runner import persistently
 from bot.workflows.maintenance.reconcile import reconcile
 from bot.workflows.maintenance.retention import forget_old, tidy_dependencies, tidy_mirrors
-from bot.workflows.runs.finish import save_and_remove_tree
+from bot.workflows.runs.begin import CANDIDATE_TREE
+from bot.workflows.runs.finish import remove_tree, save_and_remove_tree
 from bot.workspace.files.home_directories import own_entries
 from bot.workspace.git.command import GitError
 from bot.workspace.worktree.run_worktree import remove_worktree
@@ -100,6 +101,9 @@ async def _sweep_one(context: Context, path: Path) -> bool:
         return False
     mirror = context.mirror(Repo(owner=owner, name=name, installation_id=0))
     try:
+        if path.name.startswith(CANDIDATE_TREE):  # its change is at a ref of its own
+            await remove_tree(mirror, path)
+            return True
         loss = await save_and_remove_tree(mirror, path, f"refs/mendbot/salvage/{run_id}")
     except (MendbotError, GitError, OSError) as error:
         log.warning("worktree_left", path=str(path), because=str(error))

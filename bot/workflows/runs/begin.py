@@ -30,11 +30,14 @@ from bot.workspace.mirror import mirror as mirrors
 from bot.workspace.mirror.pull_refs import fetch_head
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.setup.plan import plan_setup
-from bot.workspace.worktree.run_worktree import SlotsFull, ensure_worktree
+from bot.workspace.worktree.detached import ensure_detached
+from bot.workspace.worktree.run_worktree import SlotsFull, ensure_worktree, remove_worktree, reopen_worktree
 
 SLOT_POLL_S = 1.0
 _SLOT_POLLS = 600
 _GENERATIONS = 99
+CANDIDATE_TREE = "candidate-"
+"""The beginning of the names of the trees of candidates."""
 _READY = "mendbot-ready"
 """A file in the worktree's git directory: setup has run there, and the files are those of the run's last event."""
 
@@ -165,6 +168,8 @@ async def open_tree(context: Context, row: RunRow, state: RunState) -> Tree:
     attempts. After a crash in between it is not marked as ready, so the next call makes it again."""
     if row.spec.workspace is not None:
         return open_local(context, row)
+    if state.candidate:
+        return await _open_candidate_tree(context, row, state)
     assert state.base_sha is not None and state.branch is not None and state.snapshot is not None
     mirror, path = context.mirror(row.spec.on_github), context.tree_path(row)
     tree = await ensure_worktree(mirror, path, state.branch, state.base_sha, context.max_worktrees(row.spec))
@@ -175,6 +180,34 @@ async def open_tree(context: Context, row: RunRow, state: RunState) -> Tree:
         await tree.restore(state.snapshot)
         ready.touch()
     return tree
+
+
+async def _open_candidate_tree(context: Context, row: RunRow, state: RunState) -> Tree:
+    """The candidate's own tree beside the run's, on no branch, so that it takes no slot (spec G.6)."""
+    assert state.base_sha is not None and state.snapshot is not None
+    mirror, path = context.mirror(row.spec.on_github), _candidate_tree(context.tree_path(row), state.candidate)
+    tree = await reopen_worktree(mirror, path)
+    if tree is not None and (tree.git_dir / _READY).exists():
+        return tree
+    await remove_worktree(mirror, path)
+    tree = await ensure_detached(mirror, path, state.base_sha)
+    if state.set_up:
+        await _set_up_again(context, row, state, tree)
+    await tree.restore(state.snapshot)
+    (tree.git_dir / _READY).touch()
+    return tree
+
+
+def _candidate_tree(of_run: Path, number: int | str) -> Path:
+    return of_run.parent / f"{CANDIDATE_TREE}{number}"
+
+
+async def remove_candidate_trees(context: Context, row: RunRow) -> None:
+    """Remove the trees of candidates; their changes are in the mirror, at a ref each."""
+    if row.spec.workspace is None:
+        pattern = _candidate_tree(context.tree_path(row), "*")
+        for path in sorted(pattern.parent.glob(pattern.name)):
+            await remove_worktree(context.mirror(row.spec.on_github), path)
 
 
 def grant_for_run(context: Context, row: RunRow) -> SandboxGrant:

@@ -23,6 +23,7 @@ from bot.store.runs.runs import RunRow
 from bot.workflows.agents.build_agents import kit_dir
 from bot.workflows.context import Context, Loop
 from bot.workflows.history.learn_from_runs import learn_from_run, record_trial
+from bot.workflows.runs.begin import remove_candidate_trees
 from bot.workflows.runs.local_tree import close_local
 from bot.workspace.git.command import GitError
 from bot.workspace.git.diff import diff
@@ -60,6 +61,7 @@ async def finish(context: Context, row: RunRow, state: RunState, status: Status,
     context.wake[Loop.RUN_REPORTS].set()
     if row.spec.workspace is None:
         try:
+            await remove_candidate_trees(context, row)
             await remove_tree(context.mirror(row.spec.on_github), context.tree_path(row))
         except (MendbotError, GitError, OSError) as error:
             log.warning("worktree_left", run=row.id, because=str(error))

@@ -13,11 +13,13 @@ from bot.agent.protocol import Agent
 from bot.model import AgentTask, Artifact, KnownError, Phase, RunEvent, Validation
 from bot.model.events.phases import ImplementationCompleted, ImplementationFailed, PhaseStarted
 from bot.model.events.runs import AgentStarted, ArtifactCreated, AttemptStarted, ChangesApplied, PatchFallbackApplied
+from bot.model.events.tournament import CandidatesWanted
 from bot.model.reasons import Reason
 from bot.reports.history.guidance import error_guidance, file_guidance
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import english, english_json
 from bot.rules.history.guidance_trial import briefed, is_withheld
+from bot.rules.patches.change_size import changed_files
 from bot.rules.reasons import all_reasons, make_reason
 from bot.rules.runs.changes import FREE, HISTORY
 from bot.rules.runs.existing_failures import leave_alone_guidance
@@ -50,24 +52,44 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     started = await _open(context, row, state, attempt)
     if row.spec.workspace is not None:
         await save_edits(context, row, state, tree)
-    task = await _task(context, row, state, tree, briefed(started), attempt)
+    task = await make_task(context, row, state, tree, briefed(started), attempt)
     begin = await StartingTree.of(tree, state.snapshot, own=row.spec.workspace is None)
     skipped: list[SkippedAgent] = []
-    for developer in _in_order(context.developers(row), state, attempt):
+    developers = _in_order(context.developers(row), state, attempt)
+    coding = coding_agents(developers) if row.spec.candidate_limit > 1 else []
+    for developer in [one for one in developers if one not in coding]:
         if skipped and skipped[-1].touched:
             await begin.restore()
         await context.stores.runs.append(row.id, [_agent_started(attempt, developer.name, skipped)])
         answer = await ask(context, row, state, developer, task, tree)
         if isinstance(answer, AcceptedChange):
-            notes = (*answer.notes, *_ignored_files_note(await begin.delete_new(answer.snapshot)))
+            notes = (*answer.notes, *ignored_files_note(await begin.delete_new(answer.snapshot)))
             refusals = tuple(one.reason for one in skipped if one.refused)
             usage = total_usage([*skipped, answer])
             answer = replace(answer, notes=notes, refusals=refusals, usage=usage)
-            await _record_change(context, row, state, tree, answer, attempt)
+            await record_change(context, row, state, tree, answer, attempt)
             return
         skipped.append(answer)
     await begin.restore()
-    await context.stores.runs.append(row.id, [_no_change(context, attempt, skipped)])
+    ended = _candidates_wanted(row, attempt, coding, skipped) if coding else no_change(context, attempt, skipped)
+    await context.stores.runs.append(row.id, [ended])
+
+
+def coding_agents(developers: Sequence[Agent]) -> Sequence[Agent]:
+    """Those of the agents whose turn costs an attempt."""
+    return [one for one in developers if one.name not in FREE]
+
+
+def _candidates_wanted(
+    row: RunRow, attempt: int, coding: Sequence[Agent], skipped: Sequence[SkippedAgent]
+) -> CandidatesWanted:
+    """The event after which these agents are asked for a change each, in steps of their own (`tournament.py`)."""
+    return CandidatesWanted(
+        iteration=attempt,
+        wanted=row.spec.candidate_limit,
+        agents=tuple(one.name for one in coding),
+        reasons=tuple(one.reason for one in skipped),
+    )
 
 
 def _in_order(developers: Sequence[Agent], state: RunState, turn: int) -> Sequence[Agent]:
@@ -113,12 +135,15 @@ def _without_patches(known_errors: Sequence[KnownError]) -> tuple[KnownError, ..
     )
 
 
-def _no_change(context: Context, attempt: int, skipped: Sequence[SkippedAgent]) -> ImplementationFailed:
+def no_change(
+    context: Context, attempt: int, skipped: Sequence[SkippedAgent], before: Sequence[Reason] = ()
+) -> ImplementationFailed:
     """The event of an attempt without a change. A refusal costs the attempt, and the next prompt names it. Without one
-    the run ends, since the same agents would offer nothing new."""
+    the run ends, since the same agents would offer nothing new. `before` are the reasons of agents asked earlier."""
     refused = [one for one in skipped if one.refused]
     repeated = [one for one in skipped if one.repeated and one.agent not in FREE]
     reasons = [one.reason for one in ([*refused, *repeated] if refused else skipped)]
+    reasons = reasons if refused else [*before, *reasons]
     message = all_reasons(reasons) if reasons else make_reason("no_agent")
     failed = ImplementationFailed(
         iteration=attempt,
@@ -129,7 +154,7 @@ def _no_change(context: Context, attempt: int, skipped: Sequence[SkippedAgent]) 
     return failed.model_copy(update={"agent": refused[-1].agent}) if refused else failed
 
 
-async def _task(
+async def make_task(
     context: Context, row: RunRow, state: RunState, tree: Tree, known_errors: Sequence[KnownError], turn: int
 ) -> AgentTask:
     language = context.language(row.spec.policy)
@@ -178,7 +203,7 @@ def _more_proof(row: RunRow, state: RunState) -> tuple[str, ...]:
     return (*lines, *(t("en", "task.survivor", mutant=mutant) for mutant in survivors))
 
 
-def _ignored_files_note(gone: Sequence[str]) -> tuple[Reason, ...]:
+def ignored_files_note(gone: Sequence[str]) -> tuple[Reason, ...]:
     """A note on files that the agent made and git ignores; none without such files."""
     if not gone:
         return ()
@@ -186,10 +211,11 @@ def _ignored_files_note(gone: Sequence[str]) -> tuple[Reason, ...]:
     return (make_reason("note.left_out", paths=named),)
 
 
-async def _record_change(
+async def record_change(
     context: Context, row: RunRow, state: RunState, tree: Tree, taken: AcceptedChange, attempt: int
 ) -> None:
-    ref = f"refs/mendbot/runs/{row.id}/{attempt}"
+    """Record the change that is in the tree, of the attempt or of one of its candidates."""
+    ref = f"refs/mendbot/runs/{row.id}/{attempt}{state.suffix}"
     _, whole = await asyncio.gather(tree.keep(taken.snapshot, ref), _paths(tree, state, taken))
     await asyncio.to_thread(touch_files, tree.path, taken.paths)
     patch = context.mask(taken.patch)
@@ -207,10 +233,13 @@ async def _record_change(
         note=context.mask(english(taken.proposal.note)),
         notes=taken.notes,
         refusals=tuple(one.map_text(context.mask) for one in taken.refusals),
-        diff=write_log(context.settings.home, row.id, f"attempt-{attempt}.diff", patch.encode()),
+        diff=write_log(context.settings.home, row.id, f"attempt-{attempt}{state.suffix}.diff", patch.encode()),
     )
+    if state.candidate:
+        lines = sum(file.added + file.removed for file in changed_files(taken.patch))
+        applied = applied.model_copy(update={"lines": lines})
     artifact = Artifact(
-        id=f"{row.id}.implementation.{attempt}",
+        id=f"{row.id}.implementation.{attempt}{state.suffix}",
         session_id=row.id,
         phase=Phase.IMPLEMENTATION,
         iteration=attempt,

@@ -14,10 +14,13 @@ from bot.rules.reasons import error_reason, make_reason
 from bot.rules.runs.next_action import (
     Action,
     Begin,
+    Choose,
     Finish,
     Implement,
+    JudgeCandidate,
     Package,
     Prepare,
+    Propose,
     Prove,
     Reproduce,
     ReviewAction,
@@ -39,6 +42,7 @@ from bot.workflows.runs.package import package, review
 from bot.workflows.runs.plan import prepare
 from bot.workflows.runs.prove import prove
 from bot.workflows.runs.reproduce import reproduce
+from bot.workflows.runs.tournament import choose, judge, propose
 from bot.workflows.runs.validate import validate
 from bot.workspace.worktree.run_worktree import SlotsFull
 
@@ -99,6 +103,12 @@ async def _effect(context: Context, row: RunRow, state: RunState, action: Action
             await prove(context, row, state, action)
         case Implement():
             await implement(context, row, state, action)
+        case Propose():
+            await propose(context, row, state, action)
+        case JudgeCandidate():
+            await judge(context, row, state, action)
+        case Choose():
+            await choose(context, row, state, action)
         case ReviewAction():
             await review(context, row, state)
         case Package():

@@ -70,7 +70,7 @@ async def prove(context: Context, row: RunRow, state: RunState, action: Prove) -
         return
     decided = ProofDecided(iteration=attempt, proof=proof_of(row.spec, state))
     artifact = Artifact(
-        id=f"{row.id}.proof.{attempt}",
+        id=f"{row.id}.proof.{attempt}{state.suffix}",
         session_id=row.id,
         phase=Phase.REVIEW,
         iteration=attempt,

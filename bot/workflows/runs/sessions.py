@@ -63,6 +63,7 @@ async def _in_tree(context: Context, request: SessionRequest, tree: Path, attend
         policy=policy,
         agents=agents,
         max_attempts=request.max_attempts,
+        candidates=request.candidates,
         agents_by_operator=by_operator,
         attended=attended,
     )
@@ -134,6 +135,7 @@ async def _on_github(context: Context, request: SessionRequest) -> RunSpec:
         base_branch=policy.base_branch or default_branch,
         agents=request.agents or context.agents(policy),
         max_attempts=request.max_attempts,
+        candidates=request.candidates,
     )
 
 

@@ -50,13 +50,14 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     made: list[Artifact] = []
     if attempt and (next_index(state.stages, steps) is None or ended.refused):
         passed = ended.step.passed and not ended.refused
-        await judge_guidance(context, state, passed=passed and not any(one.flaky for one in steps))
+        if not state.candidate:  # once for an attempt, by the candidate that is chosen
+            await judge_guidance(context, state, passed=passed and not any(one.flaky for one in steps))
         if not ended.step.passed or (ended.refused and state_to_restore(state) is state.before[-1]):
             await record_dead_ends(context, state, ended.fingerprints or state.failing)
         outcome = make_validation(steps, refused=ended.refused is not None)
         if ended.refused:  # programs get the reason itself: it names the tests
             outcome = outcome.model_copy(update={"summary": english(make_reason("log.refused", why=ended.refused))})
-        artifact = _artifact(row, attempt, outcome)
+        artifact = _artifact(row, attempt, outcome, state.suffix)
         fresh += _closing(attempt, outcome, artifact.id, ended.reason)
         made.append(artifact)
     await context.stores.runs.append(row.id, fresh, made)
@@ -88,7 +89,7 @@ def _phase(action: Validate) -> Phase:
 async def _ended(context: Context, row: RunRow, state: RunState, action: Validate, executed: Executed) -> CheckEnded:
     """The event of the stage that was executed, with the errors that are the run's own to fix."""
     attempt, index, log = action.attempt, action.index, executed.log
-    name = f"{attempt}-{index}-{state.stages[index].name}"
+    name = f"{attempt}{state.suffix}-{index}-{state.stages[index].name}"
     step, prints, left = _own_errors(row, state, index, attempt, executed.step, executed.errors)
     ended = CheckEnded(
         type="validation_command_completed" if step.passed else "validation_command_failed",
@@ -209,9 +210,9 @@ async def _classified(context: Context, row: RunRow, executed: Executed, attempt
     return executed if kind is None else replace(executed, step=step.model_copy(update={"classification": kind}))
 
 
-def _artifact(row: RunRow, attempt: int, outcome: Validation) -> Artifact:
+def _artifact(row: RunRow, attempt: int, outcome: Validation, suffix: str) -> Artifact:
     return Artifact(
-        id=f"{row.id}.validation.{attempt}",
+        id=f"{row.id}.validation.{attempt}{suffix}",
         session_id=row.id,
         phase=Phase.VALIDATION,
         iteration=attempt,

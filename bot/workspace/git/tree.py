@@ -188,9 +188,12 @@ class Tree:
             await self._ask("read-tree", "--reset", commit)
 
     async def rewind(self, commit: str, branch: str) -> None:
-        """HEAD is `branch` again, and that names `commit`; the work tree stays as it is."""
-        await self._ask("symbolic-ref", "HEAD", f"refs/heads/{branch}")
-        await self._ask("update-ref", "HEAD", await self._id(f"{commit}^{{commit}}"))
+        """HEAD is `branch` again, and that names `commit`; the work tree stays as it is. Without a branch HEAD
+        names the commit itself."""
+        if branch:
+            await self._ask("symbolic-ref", "HEAD", f"refs/heads/{branch}")
+        flags = () if branch else ("--no-deref",)
+        await self._ask("update-ref", *flags, "HEAD", await self._id(f"{commit}^{{commit}}"))
 
     async def _write_tree(self, index: Index) -> str:
         """Returns the tree object of the work tree, by one git process if nothing changed since the last one."""

@@ -15,10 +15,13 @@ from bot.rules.runs.fold import run_state
 from bot.rules.runs.next_action import (
     Action,
     Begin,
+    Choose,
     Finish,
     Implement,
+    JudgeCandidate,
     Package,
     Prepare,
+    Propose,
     Prove,
     Reproduce,
     ReviewAction,
@@ -31,6 +34,7 @@ from bot.rules.runs.proof import next_proof_step, proof_of, test_files
 from bot.rules.runs.reproduction import MAX_REPRODUCTION_ATTEMPTS
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
+from tests.rules.runs import played_tournament
 from tests.run_events import run_event
 
 T0 = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -132,8 +136,21 @@ def effect(
             return _reproduction(action.attempt, luck.written())
         case Prove():
             return _proof(wanted, action, state, luck)
+        case Implement() if wanted.candidate_limit > 1:
+            begun = _attempt(action.attempt, "", state)[:2]
+            return [*begun, played_tournament.wanted(action.attempt, wanted.candidate_limit, ("command",))]
         case Implement():
             return _attempt(action.attempt, luck.fate(), state)
+        case Propose():
+            return played_tournament.proposal(action, luck.fate(), state.changed_paths)
+        case JudgeCandidate():
+            assert state.tournament is not None and state.tournament.present is not None
+            own, step = state.tournament.present.state, action.action
+            assert own is not None
+            drafts = effect(wanted, step, own, luck, stages)
+            return played_tournament.of_candidate(step.attempt, action.candidate, drafts)
+        case Choose():
+            return played_tournament.choice(action, state)
         case ReviewAction():
             return [event("review", "phase_started", Phase.REVIEW), _end("review_done", Phase.REVIEW, luck.review)]
         case Package():

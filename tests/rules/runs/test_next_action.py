@@ -40,6 +40,7 @@ def test_a_run_goes_through_its_phases_in_order() -> None:
 
 def test_every_action_is_reached_by_some_run() -> None:
     reached = set(kinds(actions(spec(policy=Policy(setup="make deps")), Luck())))
+    reached |= set(kinds(actions(spec(candidates=2), Luck())))
     assert reached == {action.model_fields["kind"].default for action in get_args(Action)}
 
 

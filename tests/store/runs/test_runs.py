@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.model import Issue, Repo, Status
-from bot.model.events.runs import RunEvent, SessionFinished, SessionStarted
+from bot.model.events.run_event import RunEvent
+from bot.model.events.runs import SessionFinished, SessionStarted
 from bot.rules.reasons import quoted
 from bot.rules.runs.spec import RunSpec
 from bot.store.database.database import Database

@@ -37,6 +37,23 @@ def test_the_page_of_a_run_shows_its_attempts_checks_and_proof(operator: Client)
     assert 'action="/runs/story/cancel"' not in text
 
 
+def test_the_candidates_of_an_attempt_are_a_table_and_rows_of_the_timeline(operator: Client) -> None:
+    """REQ-RUN-010: with the cost of each, and the one that was taken."""
+    text = operator.get("/runs/story").text
+    table = text.partition("Candidates of attempt 2")[2].partition("</table>")[0]
+    for part in (
+        "1 (taken)",
+        "claude",
+        "$0.25",
+        'href="/runs/story/logs/attempt-2-c1.diff"',
+        "codex",
+        "no change",
+        "unknown",
+    ):
+        assert part in table, part
+    assert "Attempt 2: candidate 1</text>" in text, "its checks are a row of the timeline"
+
+
 def test_a_run_under_way_is_followed_and_can_be_cancelled(operator: Client) -> None:
     text = operator.get("/runs/busy").text
     assert 'data-events="/runs/busy/events?after=' in text

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bot.model import Status
-from bot.model.events.runs import RunEvent, SessionStarted
+from bot.model.events.run_event import RunEvent
+from bot.model.events.runs import SessionStarted
 from tests.run_events import run_event
 from tests.workflows.conftest import NAME, Harness
 

@@ -11,7 +11,7 @@ import pytest
 
 from bot.errors import Transient
 from bot.model import Issue, Status, ValidationStep
-from bot.model.events.runs import RunEvent
+from bot.model.events.run_event import RunEvent
 from bot.rules.reasons import quoted
 from bot.store.runs.reported import Published
 from bot.workflows.context import Loop
