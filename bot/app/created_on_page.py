@@ -1,7 +1,8 @@
-"""Lets the page `/setup` make an App that has this server's public address."""
+"""Lets the page `/setup` make an App that has this server's public address, and the server begin to use it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.app.app_creation import AppCreation, AppWishes, ManifestForm
@@ -12,10 +13,11 @@ from bot.web.pages.setup_page import CREATED_PATH
 
 @dataclass(frozen=True, slots=True)
 class PageAppCreator:
-    """Implements the protocol `web.pages.setup_page.AppCreator`."""
+    """Implements the protocol `web.pages.setup_page.AppCreator`. `use` restarts a server that has no App yet."""
 
     creation: AppCreation
     public_url: str
+    use: Callable[[], None] | None = None
 
     def begin(self, name: str, organization: str | None) -> ManifestForm:
         wishes = AppWishes(self.public_url, name, organization)
@@ -25,6 +27,9 @@ class PageAppCreator:
         return await self.creation.finish(code, state)
 
 
-def page_app_creator(settings: Settings) -> PageAppCreator | None:
+def page_app_creator(settings: Settings, restart: Callable[[], None]) -> PageAppCreator | None:
     """What makes Apps for these settings; None without MENDBOT_PUBLIC_URL."""
-    return PageAppCreator(AppCreation(settings), settings.public_url) if settings.public_url else None
+    if not settings.public_url:
+        return None
+    use = restart if settings.app_id is None else None
+    return PageAppCreator(AppCreation(settings), settings.public_url, use)

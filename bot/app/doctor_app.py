@@ -23,8 +23,9 @@ _NOT_LISTED = frozenset({"merge_group"})
 
 
 async def examine_app(settings: Settings) -> list[Diagnosis]:
-    """The diagnoses of the App; one alone where GitHub does not show it. The settings must have an APP_ID and a key."""
-    assert settings.app_id is not None
+    """The diagnoses of the App; one alone where there is none, or where GitHub does not show it."""
+    if settings.app_id is None:
+        return [failed("app", "key", make_reason("setup.no_app"), make_reason("setup.no_app.remedy"))]
     try:
         async with (
             asyncio.timeout(_TIMEOUT_S),

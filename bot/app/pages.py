@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -59,6 +59,7 @@ class Server:
     deliveries: Deliveries
     inbox: Inbox
     rejections: Rejections
+    restart: Callable[[], None]
 
 
 def page_routes(site: Site, server: Server) -> list[Route]:
@@ -74,7 +75,7 @@ def page_routes(site: Site, server: Server) -> list[Route]:
         github_url=server.settings.github_url.rstrip("/"),
     )
     examine = partial(examine_app, server.settings)
-    setup = SetupPages(site, examine, server.rejections.list, page_app_creator(server.settings))
+    setup = SetupPages(site, examine, server.rejections.list, page_app_creator(server.settings, server.restart))
     return [
         Route(f"{PREFIX}/{{name}}", site.static.serve, methods=["GET"]),
         *sign_in_routes(site),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ctypes
 import fcntl
@@ -11,7 +12,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +28,12 @@ from bot.app.metrics import Metrics, Sources
 from bot.app.pages import Server, page_routes
 from bot.app.relay import relayed
 from bot.app.sessions import ServedSessions
-from bot.app.start_checks import check_settings
+from bot.app.start_checks import check_settings, lacks_app
 from bot.app.worker import Role, Worker
 from bot.config import Settings, unknown_variables
 from bot.errors import ConfigError
 from bot.logs import get_logger, set_up_logs
-from bot.reports.locale.reasons import user_error
+from bot.reports.locale.reasons import english, user_error
 from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
 from bot.store.database.engines import parse_url
@@ -39,6 +41,7 @@ from bot.store.database.open import database_url
 from bot.store.history.history import History
 from bot.store.inbox.deliveries import Deliveries, Inbox
 from bot.store.inbox.refused_deliveries import RefusedDeliveries
+from bot.store.runs.runs import Runs
 from bot.web import api, health
 from bot.web import server as listen
 from bot.web.browser_sessions import BrowserSessions
@@ -62,13 +65,26 @@ _M_ARENA_MAX = -8
 log = get_logger()
 
 
-def web(settings: Settings, database: Database, worker: Worker, streams: Streams) -> WebhookRouter:
+@dataclass(slots=True)
+class Restart:
+    """A wish to start the server anew in this process, with the App that was made meanwhile."""
+
+    wanted: bool = False
+    stop: Callable[[], None] = lambda: None
+
+    def __call__(self) -> None:
+        self.wanted = True
+        self.stop()
+
+
+def web(
+    settings: Settings, database: Database, worker: Worker, streams: Streams, restart: Callable[[], None] = lambda: None
+) -> WebhookRouter:
     """The routes as a literal table, behind a router that handles webhooks first."""
-    secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else None
     inbox = Inbox(database, on_stored=lambda: worker.wake(Loop.DELIVERIES))
     stored = Deliveries(database)
     rejections = Rejections(RefusedDeliveries(database))
-    webhook = WebhookEndpoint(inbox, parse_secrets(secret), settings.app_id, rejections)
+    webhook = WebhookEndpoint(inbox, _webhook_secrets(settings), settings.app_id, rejections)
     assert settings.admin_token is not None, "with_admin_token gives one"
     token = settings.admin_token.get_secret_value()
     browsers = BrowserSessions(token, secure=(settings.public_url or "").startswith("https:"))
@@ -79,9 +95,11 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
     sessions = ServedSessions(settings, database, worker)
     figures = Metrics(Sources(settings, database, worker, webhook, rejections))
     probes = {"worker": worker.problem, "database": database.problem}
+    if lacks_app(settings):
+        probes["app"] = _no_app
     ready = health.readiness(probes, worker.github_health)
     known = Health(probes, worker.github_health, settings.max_worktrees)
-    parts = Server(settings, database, worker, sessions, streams, known, stored, inbox, rejections)
+    parts = Server(settings, database, worker, sessions, streams, known, stored, inbox, rejections, restart)
     alive = health.liveness()
 
     @contextlib.asynccontextmanager
@@ -109,6 +127,16 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
         lifespan=lifespan,
     )
     return WebhookRouter(webhook, ("/api/github/webhooks", "/webhook"), pages)
+
+
+def _webhook_secrets(settings: Settings) -> tuple[bytes, ...]:
+    """The secrets of deliveries; none where there is no App."""
+    secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else None
+    return () if lacks_app(settings) else parse_secrets(secret)
+
+
+async def _no_app() -> str | None:
+    return english(make_reason("setup.no_app"))
 
 
 def lock_home(home: Path) -> Any:
@@ -151,10 +179,12 @@ def serve(settings: Settings, host: str, port: int | None, role: Role = "all") -
         raise user_error(make_reason("serve.role", role=role), ConfigError)
     share_memory()
     set_up_logs(settings.log_level, settings.log_format)
-    check_settings(settings)
+    without_app = role == "all" and lacks_app(settings)
+    check_settings(settings, without_app=without_app)
     for name, similar in unknown_variables().items():
         log.warning("unknown_variable", name=name, because="no setting has this name", similar=similar or "none")
     claim_home(settings.home)
+    restart = Restart()
     with contextlib.ExitStack() as stack:
         if role != "receiver":
             stack.enter_context(lock_home(settings.home))
@@ -164,17 +194,32 @@ def serve(settings: Settings, host: str, port: int | None, role: Role = "all") -
         database = Database(database_url(settings))
         stack.callback(database.close)
         database.migrate()
+        if without_app and asyncio.run(_has_github_work(database)):
+            raise user_error(make_reason("serve.no_app_id"), ConfigError)
         worker = Worker(settings, database, role)
         sandbox = worker.start() if role != "receiver" else None
         stack.callback(worker.stop)
         where = {"home": str(settings.home), "token_in": token_in, "role": role, "sandbox": sandbox}
-        _listen(settings, database, worker, listener, where)
+        _listen(settings, database, worker, listener, where, restart)
     sys.stderr.flush()
+    if restart.wanted:
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  # this very program
     return 0
 
 
+async def _has_github_work(database: Database) -> bool:
+    """Whether the home was used with an App: without one, its unfinished runs would fail."""
+    unfinished = await Runs(database).unfinished()
+    return bool(await Deliveries(database).list(1)) or any(row.spec.repo is not None for row in unfinished)
+
+
 def _listen(
-    settings: Settings, database: Database, worker: Worker, listener: socket.socket | None, where: Mapping[str, object]
+    settings: Settings,
+    database: Database,
+    worker: Worker,
+    listener: socket.socket | None,
+    where: Mapping[str, object],
+    restart: Restart,
 ) -> None:
     """Serve on that socket until SIGTERM or SIGINT; without a socket, wait for one of them."""
     ended = threading.Event()
@@ -187,9 +232,21 @@ def _listen(
         ended.wait()
         return
     streams = Streams()
-    server = listen.server(web(settings, database, worker, streams), streams.close)
+    server = listen.server(web(settings, database, worker, streams, restart), streams.close)
+
+    def stop() -> None:
+        streams.close()
+        server.should_exit = True
+
+    restart.stop = stop
     host, port = listener.getsockname()[:2]
+    origin = f"http://{'[' + host + ']' if ':' in host else host}:{port}"
     log.info("serving", host=host, port=port, **where)
+    if lacks_app(settings):
+        page = f"{settings.public_url or origin}/setup"
+        log.warning("no_app", page=page, token_in=where["token_in"], because=english(make_reason("setup.no_app")))
     settle_memory()
-    with relayed(settings, f"http://{'[' + host + ']' if ':' in host else host}:{port}"):
+    with relayed(settings, origin):
         server.run(sockets=[listener])
+    if restart.wanted:
+        log.info("restarting", because="the App was created")

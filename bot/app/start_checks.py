@@ -74,7 +74,20 @@ START_CHECKS: Mapping[str, StartCheck] = {
 """Every check by its name."""
 
 
-def check_settings(settings: Settings) -> None:
-    """Check everything that `serve` needs to start; raises ConfigError with the remedy."""
-    for check in START_CHECKS.values():
-        check(settings)
+_OF_APP = frozenset({"webhook_secret", "app_id", "private_key"})
+
+
+def lacks_app(settings: Settings) -> bool:
+    """Whether nothing is set of what an App needs: `serve` then starts without one, so that `/setup` can create it.
+
+    Where only a part is set, the rest was forgotten, and `serve` refuses to start."""
+    secrets = (settings.private_key, settings.webhook_secret)
+    given = any(secret is not None and secret.get_secret_value().strip() for secret in secrets)
+    return not (settings.app_id or settings.private_key_path or given)
+
+
+def check_settings(settings: Settings, *, without_app: bool = False) -> None:
+    """Check everything that `serve` needs to start, with or without an App; raises ConfigError with the remedy."""
+    for name, check in START_CHECKS.items():
+        if not (without_app and name in _OF_APP):
+            check(settings)

@@ -35,7 +35,9 @@ from bot.workflows.runs.form_groups import grouping_loop
 GRACE_S = 6.0
 """Of the 10 seconds that a supervisor gives after SIGTERM, what running steps may use (threats.md, Rulings)."""
 
-_LOOPS = (dashboard_loop, deliveries_loop, catch_up_loop, grouping_loop, cleanup_loop, health_loop)
+_LOOPS = (cleanup_loop,)
+_APP_LOOPS = (dashboard_loop, deliveries_loop, catch_up_loop, grouping_loop, health_loop)
+"""These need the App."""
 
 Role = Literal["all", "receiver", "worker"]
 """What a server does: receive deliveries, work on them, or both."""
@@ -106,7 +108,8 @@ class Worker:
 
     def rate_budgets(self) -> Mapping[int, RateBudget]:
         """GitHub's rate budgets by installation, as its last answers named them."""
-        return self._context.github.rate_budgets() if self._context is not None else {}
+        github = self._context.github_or_none if self._context is not None else None
+        return github.rate_budgets() if github is not None else {}
 
     def processed_deliveries(self) -> Mapping[str, int]:
         """How many deliveries this process has worked on, by outcome."""
@@ -137,14 +140,6 @@ class Worker:
 
     async def _build(self) -> tuple[Context, Engine]:
         settings = self._settings
-        assert settings.app_id is not None
-        github = GitHub(
-            app_id=settings.app_id,
-            key_pem=settings.key_pem,
-            api_url=settings.github_api_url,
-            client=open_client(settings.github_api_url, allow_private=settings.allow_private_api),
-            write_spacing_s=settings.write_spacing_s,
-        )
         # the context needs the engine, whose jobs need the context: the engine is looked up at each call
         job_queue = Jobs(
             enqueue=lambda job: engine.enqueue(job),
@@ -152,7 +147,7 @@ class Worker:
             forget=lambda ended_before: engine.forget(ended_before),
             wake=lambda job_id: engine.wake(job_id),
         )
-        context = await build_context(settings, self._database, self.changes, job_queue, github)
+        context = await build_context(settings, self._database, self.changes, job_queue, _github(settings))
         engine = Engine(engine_url(settings), "mendbot-1", queues(settings), jobs(context))
         return context, engine
 
@@ -168,7 +163,8 @@ class Worker:
         while await context.stores.history.adopt():
             pass
         await reconcile(context)
-        loops = [asyncio.create_task(loop(context)) for loop in _LOOPS]
+        wanted = _LOOPS if context.github_or_none is None else (*_LOOPS, *_APP_LOOPS)
+        loops = [asyncio.create_task(loop(context)) for loop in wanted]
         loops += [asyncio.create_task(publish_loop(context, kind)) for kind in RUN_KINDS]
         if self._role == "worker":
             loops.append(asyncio.create_task(_poll(context)))
@@ -179,6 +175,19 @@ class Worker:
             task.result()
         await engine.drain(GRACE_S)
         await context.control.halt()
+
+
+def _github(settings: Settings) -> GitHub | None:
+    """GitHub as the App; None where there is no App yet."""
+    if settings.app_id is None:
+        return None
+    return GitHub(
+        app_id=settings.app_id,
+        key_pem=settings.key_pem,
+        api_url=settings.github_api_url,
+        client=open_client(settings.github_api_url, allow_private=settings.allow_private_api),
+        write_spacing_s=settings.write_spacing_s,
+    )
 
 
 async def _poll(context: Context) -> NoReturn:

@@ -48,7 +48,9 @@ class HttpRejection(Exception):
 
 
 class WebhookEndpoint:
-    """`POST /api/github/webhooks`. A 202 means the row is synced to disk; see the contract for every other answer."""
+    """`POST /api/github/webhooks`. A 202 means the row is synced to disk; see the contract for every other answer.
+
+    Without secrets, as before there is an App, every delivery is refused."""
 
     def __init__(self, inbox: Inbox, secrets: Sequence[bytes], app_id: str | None, rejections: Rejections) -> None:
         self._inbox = inbox
@@ -100,6 +102,8 @@ class WebhookEndpoint:
                 body = await self._read(headers, receive)
         except TimeoutError:
             raise HttpRejection(408, make_reason("request.too_slow", seconds=round(READ_TIMEOUT_S))) from None
+        if not self._secrets:
+            raise HttpRejection(401, make_reason("webhook.no_app"))
         if not signed(body, headers.get(b"x-hub-signature-256"), self._secrets):
             raise HttpRejection(401, make_reason("webhook.unsigned"))
         target = headers.get(b"x-github-hook-installation-target-id")

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from starlette.background import BackgroundTask
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -46,6 +47,11 @@ class MadeApp(Protocol):
 
 class AppCreator(Protocol):
     """Makes an App by GitHub's manifest flow."""
+
+    @property
+    def use(self) -> Callable[[], None] | None:
+        """Makes the server use the new App, once the page about it is sent; None where the operator has to restart."""
+        ...
 
     def begin(self, name: str, organization: str | None) -> PostedForm:
         """A form with a new state. Raises UserError where no App can be made."""
@@ -101,9 +107,13 @@ class SetupPages:
 
     async def finish(self, visit: Visit) -> Response:
         """Exchange the code that GitHub sent with the browser. Raises UserError if it belongs to no form of ours."""
-        query = visit.request.query_params
-        app = await self._creator(visit).finish(query.get("code", ""), query.get("state", ""))
-        return self.site.render(visit.request, "setup_created.html", visit.viewer, app=app)
+        query, creator = visit.request.query_params, self._creator(visit)
+        app = await creator.finish(query.get("code", ""), query.get("state", ""))
+        values = {"app": app, "is_used": creator.use is not None}
+        response = self.site.render(visit.request, "setup_created.html", visit.viewer, **values)
+        if creator.use is not None:
+            response.background = BackgroundTask(creator.use)
+        return response
 
     def _creator(self, visit: Visit) -> AppCreator:
         _require_operator(visit)

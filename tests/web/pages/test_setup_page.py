@@ -51,7 +51,7 @@ def visit(repositories: dict[str, bool] | None = None, *, query: str = "", **for
 def creating(github: StandIn, home: Path) -> SetupPages:
     """The pages of a server without an App, at an address of its own."""
     settings = unset(home, github, public_url="https://mendbot.acme.org")
-    return replace(page(), creator=page_app_creator(settings))
+    return replace(page(), creator=page_app_creator(settings, lambda: None))
 
 
 def page(*steps: Diagnosis, language: Language = "en") -> SetupPages:
