@@ -7,6 +7,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,52 +16,43 @@ from tests.machine import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+LOADED = re.compile(r'<(?:script|img|link|iframe|source)\b[^>]*?(?:src|href|srcset)="((?:https?:)?//[^"]*)"')
+"""What a page loads from elsewhere: scripts, styles, fonts, pictures; a link for readers is none of these."""
 NAVIGATION = runpy.run_path(str(DOCS / "conf.py"))["NAVIGATION"]
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built site, from the very words of `make docs`."""
-    where = tmp_path_factory.mktemp("site")
+def test_the_site_builds_and_has_every_page_and_loads_nothing_from_another_site(tmp_path: Path) -> None:
+    """One test, so that one process builds the site, from the very words of `make docs`."""
     command = re.findall(r"^\t@\$\(BIN\)/python (-m sphinx .+)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    argv = [re.sub(r"^site(?=/|$)", str(where), word) for word in command[0].split()]
+    argv = [re.sub(r"^site(?=/|$)", str(tmp_path), word) for word in command[0].split()]
     done = subprocess.run([sys.executable, *argv], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S * 4)
     assert done.returncode == 0, done.stderr
-    return where
 
-
-def test_every_page_of_the_documents_is_on_the_site_and_in_its_navigation(site: Path) -> None:
-    files = [path.relative_to(DOCS) for path in DOCS.rglob("*.md") if "decisions" not in path.parts]
-    pages = {path.with_suffix("").as_posix() for path in files}
-    listed = [page for group in NAVIGATION.values() for page in group]
-    assert sorted(listed) == sorted({*pages - {"index"}, "decisions/README"})
-    assert [page for page in pages if not (site / f"{page}.html").is_file()] == []
-    shown = re.findall(r'class="toctree-l1"><a class="reference internal" href="([^"]+)\.html"', text(site, "index"))
-    assert shown == listed
-
-
-def text(site: Path, page: str) -> str:
-    return (site / f"{page}.html").read_text(encoding="utf-8")
-
-
-def test_no_page_loads_anything_from_another_site(site: Path) -> None:
-    """Scripts, styles, fonts and pictures; a link that a reader may follow is none of these."""
-    loads = re.compile(r'<(?:script|img|link|iframe|source)\b[^>]*?(?:src|href|srcset)="((?:https?:)?//[^"]*)"')
-    found = {path.name: loads.findall(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
-    assert {name: urls for name, urls in found.items() if urls} == {}
-    styles = {path.name: path.read_text(encoding="utf-8") for path in (site / "_static").rglob("*.css")}
+    pages = {path.relative_to(tmp_path).with_suffix("").as_posix(): path.read_text("utf-8") for path in html(tmp_path)}
+    check_navigation(pages)
+    assert {name: urls for name, text in pages.items() if (urls := LOADED.findall(text))} == {}
+    styles = {path.name: path.read_text("utf-8") for path in (tmp_path / "_static").rglob("*.css")}
     assert styles
     assert [name for name, style in styles.items() if re.search(r"(?:url\(|@import)\W*(?:https?:)?//", style)] == []
-
-
-def test_the_search_knows_the_pages(site: Path) -> None:
-    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = (tmp_path / "searchindex.js").read_text("utf-8")
     assert '"first-fix"' in index and "bubblewrap" in index
+    assert "flowchart" not in pages["architecture"] and 'src="_images/architecture.svg"' in pages["architecture"]
 
 
-def test_mermaid_is_a_picture_on_the_site(site: Path) -> None:
-    page = text(site, "architecture")
-    assert "flowchart" not in page and 'src="_images/architecture.svg"' in page
+def html(site: Path) -> Iterator[Path]:
+    return (path for path in site.rglob("*.html") if "_static" not in path.parts)
+
+
+def check_navigation(pages: Mapping[str, str]) -> None:
+    """Every page of the documents is on the site, and the navigation has each once."""
+    files = [path.relative_to(DOCS) for path in DOCS.rglob("*.md")]
+    names = {path.with_suffix("").as_posix() for path in files}
+    assert names - set(pages) == set()
+    listed = [page for group in NAVIGATION.values() for page in group]
+    decisions = {name for name in names if name.startswith("decisions/")} - {"decisions/README"}
+    assert sorted(listed) == sorted(names - decisions - {"index"})
+    shown = re.findall(r'class="toctree-l1"><a class="reference internal" href="([^"]+)\.html"', pages["index"])
+    assert shown == listed
 
 
 def labels(page: str) -> set[str]:
