@@ -43,4 +43,6 @@ is_new .venv/bin/python && grep -qF "$here/.venv" .venv/pyvenv.cfg || {
   .venv/bin/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable . ||
   fail "the requirements could not be installed; what pip says stands above"
 .venv/bin/python -m bot.workspace.sandbox.check_tools || exit 1
+# pytest compiles its plugins anew at each start, half a second, until one stores the result, which no check may do
+PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest -c /dev/null --noconftest -p no:cacheprovider scripts >/dev/null 2>&1 || :
 echo "$state" > .venv/.ready
