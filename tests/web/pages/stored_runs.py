@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.model import Artifact, Issue, Phase, Repo, Status, Validation
+from bot.model import Artifact, Issue, Phase, Repo, RunEvent, Status, Validation
 from bot.model.events.pull_checks import PullCheckJudged, PullFinished
-from bot.model.events.runs import RunEvent, SessionFinished, SessionStarted
+from bot.model.events.runs import SessionFinished, SessionStarted
 from bot.model.pipeline import ValidationStep
 from bot.model.proof import ProofLevel
 from bot.model.pulls import CheckStatus, Failure, RunCounts
