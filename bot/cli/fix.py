@@ -41,7 +41,7 @@ class Limits:
     max_attempts
         attempts at most
     candidates
-        changes that one attempt asks the agents for, of which the best is taken; 1 to 5
+        changes of an attempt, of which the best is taken; 1 to 5
     """
 
     max_attempts: Number = 3

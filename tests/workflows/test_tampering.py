@@ -11,7 +11,7 @@ import pytest
 
 from bot.agent.protocol import build_prompt
 from bot.model import Issue, Status
-from bot.model.events.runs import ImplementationFailed
+from bot.model.events.phases import ImplementationFailed
 from bot.reports.locale.reasons import english
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.weakened_tests import WEAKENED_TESTS

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.model import AgentTask, Issue, Proposal, Status, Usage
-from bot.model.events.runs import ImplementationFailed
+from bot.model.events.phases import ImplementationFailed
 from bot.reports.locale.reasons import english
 from bot.rules.runs.state import RunState
 from bot.workspace.git.diff import changed

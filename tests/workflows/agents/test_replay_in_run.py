@@ -11,7 +11,8 @@ import pytest
 
 from bot.config import Policy
 from bot.model import Issue, KnownError, Repo, RunView, Status
-from bot.model.events.runs import AttemptStarted, ImplementationFailed
+from bot.model.events.phases import ImplementationFailed
+from bot.model.events.runs import AttemptStarted
 from bot.model.guidance_trial import GuidanceTrial, TriedGuidance
 from bot.reports.locale.reasons import english
 from bot.rules.history.guidance_trial import is_withheld

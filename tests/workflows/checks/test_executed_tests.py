@@ -13,7 +13,7 @@ import pytest
 
 from bot.agent.protocol import build_prompt
 from bot.model import Status
-from bot.model.events.runs import ImplementationFailed, ValidationFailed
+from bot.model.events.phases import ImplementationFailed, ValidationFailed
 from bot.reports.locale.reasons import english
 from bot.reports.runs.issue_comment import issue_comment
 from bot.reports.runs.pull_request import pull_body
