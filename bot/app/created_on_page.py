@@ -13,14 +13,17 @@ from bot.web.pages.setup_page import CREATED_PATH
 
 @dataclass(frozen=True, slots=True)
 class PageAppCreator:
-    """Implements the protocol `web.pages.setup_page.AppCreator`. `use` restarts a server that has no App yet."""
+    """Implements the protocol `web.pages.setup_page.AppCreator`. `use` restarts a server that has no App yet.
+
+    GitHub sends webhooks to `webhook_url`, such as a relay, or by default to a route of `public_url`."""
 
     creation: AppCreation
     public_url: str
+    webhook_url: str | None = None
     use: Callable[[], None] | None = None
 
     def begin(self, name: str, organization: str | None) -> ManifestForm:
-        wishes = AppWishes(self.public_url, name, organization)
+        wishes = AppWishes(self.public_url, name, organization, self.webhook_url)
         return self.creation.begin(wishes, self.public_url.rstrip("/") + CREATED_PATH)
 
     async def finish(self, code: str, state: str) -> NewApp:
@@ -32,4 +35,4 @@ def page_app_creator(settings: Settings, restart: Callable[[], None]) -> PageApp
     if not settings.public_url:
         return None
     use = restart if settings.app_id is None else None
-    return PageAppCreator(AppCreation(settings), settings.public_url, use)
+    return PageAppCreator(AppCreation(settings), settings.public_url, settings.webhook_proxy_url, use)

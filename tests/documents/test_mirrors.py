@@ -240,10 +240,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "rules/setup/python_test_installs",
         "workspace/setup/python_project",
     ),
-    "workspace/test_deep_trees.py": (
-        "workspace/files/remove_tree",
-        "workspace/files/tree_digest",
-    ),
+    "workspace/test_deep_trees.py": ("workspace/files/tree_digest",),
     "workspace/worktree/test_registry.py": ("workspace/worktree/orphan_processes",),
     "workspace/worktree/test_run_worktree.py": ("workspace/git/branch_names",),
 }

@@ -48,9 +48,9 @@ def visit(repositories: dict[str, bool] | None = None, *, query: str = "", **for
     return Visit(Request(scope), Viewer(SESSIONS.operator(), repositories), form)
 
 
-def creating(github: StandIn, home: Path) -> SetupPages:
+def creating(github: StandIn, home: Path, relay: str | None = None) -> SetupPages:
     """The pages of a server without an App, at an address of its own."""
-    settings = unset(home, github, public_url="https://mendbot.acme.org")
+    settings = unset(home, github, public_url="https://mendbot.acme.org", webhook_proxy_url=relay)
     return replace(page(), creator=page_app_creator(settings, lambda: None))
 
 
@@ -125,6 +125,18 @@ async def test_an_app_is_made_on_github_and_its_credentials_are_stored_unseen(gi
         await pages.finish(visit(query=back))
     with pytest.raises(ConfigError):  # never a second one
         await pages.begin(visit(name="Mendbot"))
+
+
+@pytest.mark.parametrize(
+    ("relay", "webhooks"),
+    [(None, "https://mendbot.acme.org/api/github/webhooks"), ("https://smee.io/abc", "https://smee.io/abc")],
+)
+async def test_webhooks_of_a_new_app_go_to_the_relay_where_there_is_one(
+    github: StandIn, tmp_path: Path, relay: str | None, webhooks: str
+) -> None:
+    text = bytes((await creating(github, tmp_path, relay).begin(visit(name="Mendbot"))).body).decode()
+    manifest = json.loads(unescape(re.findall(r'name="manifest" value="([^"]*)"', text)[0]))
+    assert manifest["hook_attributes"]["url"] == webhooks
 
 
 async def test_without_a_public_address_no_app_can_be_made() -> None:
