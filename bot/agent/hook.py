@@ -20,6 +20,16 @@ MAX_INPUT = 64 * 1024 * 1024
 SPOOL = "spool.jsonl"
 """The failures of this run, one a line, beside the sandbox's database, which nothing there can write."""
 _LATEST_BYTES = 64 * 1024
+TOOLS = {
+    "apply_patch": "Edit",  # Codex
+    "edit": "Edit",  # Qwen Code
+    "replace": "Edit",  # Gemini CLI
+    "run_shell_command": "Bash",
+    "write_file": "Write",
+}
+"""Tools of other agents, by Claude Code's name of the same."""
+_MAX_FILES = 3
+_PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
 MAX_SHOWN = 2_000
 """Characters of one item: the database's content is untrusted and goes to an agent."""
 
@@ -42,7 +52,8 @@ SENTENCES = {
 }
 
 _REQUEST = (
-    "SELECT json_extract(?1, '$.tool_name'), json_extract(?1, '$.tool_input.file_path'), "
+    "SELECT json_extract(?1, '$.tool_name'), "
+    "coalesce(json_extract(?1, '$.tool_input.file_path'), json_extract(?1, '$.tool_input.command')), "
     "json_extract(?1, '$.session_id')"
 )
 _LIKE = """
@@ -122,8 +133,9 @@ def _answer() -> bytes:
     tool, path, session = connection.execute(_REQUEST, (_text(request).lstrip("\ufeff"),)).fetchone()
     labels = SENTENCES["ko" if os.environ.get("MENDBOT_LANGUAGE", "").lower().startswith("ko") else "en"]
     items: list[str] = []
+    tool = TOOLS.get(tool, tool)
     if tool in ("Edit", "Write") and isinstance(path, str):
-        items = _about_file(connection, path, labels)
+        items = [item for each in _files(path) for item in _about_file(connection, each, labels)]
     elif tool == "Bash" and isinstance(session, str):
         items = _about_session(connection, session, labels)
     if not items:
@@ -131,6 +143,14 @@ def _answer() -> bytes:
     answer = connection.execute(_ANSWER, ("\n".join(item[:MAX_SHOWN] for item in items),)).fetchone()[0]
     in_time = guard.acquire(blocking=False)  # from here on it is too late to be silent
     return str(answer).encode() + b"\n" if in_time else b""
+
+
+def _files(path: str) -> list[str]:
+    """The path alone, or the first files of a patch in its place."""
+    if not path.startswith("*** Begin Patch"):
+        return [path]
+    lines = path.split("\n")
+    return [line[len(mark) :] for line in lines for mark in _PATCHED if line.startswith(mark)][:_MAX_FILES]
 
 
 def _about_file(connection: "sqlite3.Connection", path: str, labels: dict[str, str]) -> list[str]:

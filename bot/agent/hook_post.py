@@ -34,17 +34,21 @@ _MAX_RAW = 4_000
 _MAX_MARKS = 20
 _EXIT_LINE = re.compile(r"^\s*(?:Error: )?Exit code \d+\s*", re.IGNORECASE)
 _CODES = ("exit_code", "exitCode", "returncode", "returnCode")
-_TEXTS = ("error", "error_message", "message", "stderr", "stdout", "output", "content", "text")
+_EXIT_CODE = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
+_TEXTS = ("error", "error_message", "message", "stderr", "stdout", "output", "content", "text", "returnDisplay")
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One tool use that failed; `text` is the output that the agent saw."""
+    """One tool use that failed; `text` is the output that the agent saw.
+
+    It is not `certain` where the agent reports output alone, and no exit code."""
 
     tool: str
     session_id: str
     text: str
     cwd: str = ""
+    certain: bool = True
 
 
 def main() -> NoReturn:
@@ -65,8 +69,9 @@ def read_failure(request: bytes) -> Failure | None:
     """The failure that an agent's event reports; None for a success, a person's interrupt, or another event.
 
     `PostToolUseFailure` has the text in `error`. `PostToolUse` reports successes, but some agents send it for every
-    end, with an exit code or a flag in `tool_response` (code.claude.com/docs/en/hooks). Raises ValueError or
-    RecursionError for broken JSON."""
+    end, with an exit code or a flag in `tool_response` (code.claude.com/docs/en/hooks), Gemini CLI (`AfterTool`) and
+    Qwen Code with a line for the exit code in `llmContent`, Codex (`turn_id`) with a command's output alone. Raises
+    ValueError or RecursionError for broken JSON."""
     event = json.loads(request.decode("utf-8", "replace").lstrip("\ufeff"))
     if not isinstance(event, dict) or event.get("is_interrupt") is True:
         return None
@@ -74,18 +79,18 @@ def read_failure(request: bytes) -> Failure | None:
     name = event.get("hook_event_name")
     if not isinstance(tool, str) or not isinstance(session, str) or not isinstance(name, str) or not tool:
         return None
-    answer = event.get("tool_response")
+    answer, tool = event.get("tool_response"), hook.TOOLS.get(tool, tool)
+    uncertain = isinstance(answer, str) and tool == "Bash" and "turn_id" in event
     if name.lower().endswith("failure"):
         text = _text_of(event) or _text_of(answer)
     else:
-        text = _text_of(answer) if _has_failed(answer) else ""
+        text = _text_of(answer) if uncertain or _has_failed(answer) else ""
     if not text.strip():
         return None
     cwd = event.get("cwd")
     where = cwd if isinstance(cwd, str) else ""
-    return Failure(
-        _storable(tool)[:_MAX_NAME], _storable(session)[:_MAX_NAME], _storable(text), _storable(where)[:_MAX_RAW]
-    )
+    names = _storable(tool)[:_MAX_NAME], _storable(session)[:_MAX_NAME]
+    return Failure(*names, _storable(text), _storable(where)[:_MAX_RAW], not uncertain)
 
 
 def error_of_output(text: str, is_known: Callable[[str], bool]) -> str:
@@ -112,7 +117,9 @@ def _has_failed(answer: Any) -> bool:
     if answer.get("is_error") is True or answer.get("isError") is True or answer.get("success") is False:
         return True
     codes = [answer[name] for name in _CODES if type(answer.get(name)) is int]
-    return any(codes)
+    text = answer.get("llmContent")
+    printed = _EXIT_CODE.findall(text) if isinstance(text, str) else []
+    return any(codes) or any(code != "0" for code in printed[-1:])
 
 
 def _text_of(value: Any) -> str:
@@ -140,7 +147,7 @@ def _record(failure: Failure) -> None:
     with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_TIMEOUT_S)) as connection:
         text = Redactor().mask(failure.text)
         error = error_of_output(text, _known_in(connection))
-        if not error:
+        if not error or not (failure.certain or _known_in(connection)(error)):
             return
         data = json.dumps({"tool": failure.tool, "error": error, "errorRaw": text[:_MAX_RAW]}, ensure_ascii=False)
         with connection:
@@ -157,7 +164,9 @@ def _append(spool: str, failure: Failure) -> None:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_size + MAX_LINE > MAX_SPOOL:
             return
-        os.write(descriptor, _line(failure, error_of_output(failure.text, _known_in_snapshot)))
+        error = error_of_output(failure.text, _known_in_snapshot)
+        if failure.certain or _known_in_snapshot(error):
+            os.write(descriptor, _line(failure, error))
     finally:
         os.close(descriptor)
 

@@ -5,13 +5,12 @@ The flags are those of the versions in `docs/agents.md`; `make agents` runs the 
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from bot.agent.hook_install import registrations
+from bot.agent.program_hooks import OPENCODE_PLUGIN, HookForm, program_settings
 from bot.agent.program_output import (
     ReadOutput,
     read_aider,
@@ -21,9 +20,10 @@ from bot.agent.program_output import (
     read_opencode,
 )
 
-Hooks = Literal["", "claude", "codex", "qwen"]
 URL = "{url}"
 HOOKS = "{hooks}"
+MAX_TURNS = 200
+"""Answers of the model in one attempt, where the program can limit them: more are a loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class AgentProfile:
     """How a coding agent is run.
 
     `arguments` follow the program, which reads the prompt on stdin. The first of `keys` that is set is passed on, and
-    all of `variables` that are. `env` is always set. `settings` are the repository's files that the program would obey;
-    it does not see them. `own_settings` are its settings in a run, beside the hooks. `install` is a command that
-    installs the program."""
+    all of `variables` that are. `model` is a variable and the flag for its value, where the program reads none.
+    `env` is always set. `settings` are the repository's files that the program would obey; it does not see them.
+    `own_settings` are its settings in a run, beside the hooks. `install` is a command that installs the program."""
 
     program: str
     install: str
@@ -57,15 +57,23 @@ class AgentProfile:
     keys: tuple[ApiKey, ...]
     read: ReadOutput
     variables: tuple[str, ...] = ()
+    model: tuple[str, str] | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[str, ...] = ()
     own_settings: Mapping[str, Any] = field(default_factory=dict)
-    hooks: Hooks = ""
+    hooks: HookForm = ""
+
+    def run_settings(self, trace: Path | None = None) -> Mapping[str, Any]:
+        """The settings file of a run. Each call of a hook adds a line to the file `trace`, where one is given."""
+        return program_settings(self.hooks, self.own_settings, trace)
+
+
+def _opencode(**configuration: Any) -> Mapping[str, str]:
+    return {"OPENCODE_CONFIG_CONTENT": json.dumps({"plugin": [OPENCODE_PLUGIN], **configuration})}
 
 
 def _opencode_url(provider: str, path: str) -> Mapping[str, str]:
-    configuration = {"provider": {provider: {"options": {"baseURL": f"{URL}{path}"}}}}
-    return {"OPENCODE_CONFIG_CONTENT": json.dumps(configuration)}
+    return _opencode(provider={provider: {"options": {"baseURL": f"{URL}{path}"}}})
 
 
 _ANTHROPIC = ApiKey("ANTHROPIC_API_KEY", "api.anthropic.com", "ANTHROPIC_BASE_URL")
@@ -74,6 +82,14 @@ _GEMINI = ApiKey("GEMINI_API_KEY", "generativelanguage.googleapis.com", "GOOGLE_
 _CODEX_URL = ("-c", f'openai_base_url="{URL}"')
 _QUIET = {"privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}
 _ENV_FILES = (".env", ".env.local")
+# aider would write a name into the repository's .git/config, and ends where it cannot
+_GIT_USER = {
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "user.name",
+    "GIT_CONFIG_VALUE_0": "Mendbot",
+    "GIT_CONFIG_KEY_1": "user.email",
+    "GIT_CONFIG_VALUE_1": "mendbot@localhost",
+}
 PROFILES: Mapping[str, AgentProfile] = {
     "claude": AgentProfile(
         program="claude",
@@ -81,7 +97,7 @@ PROFILES: Mapping[str, AgentProfile] = {
         arguments=(
             *("-p", "--output-format", "json", "--settings", "{settings}", "--setting-sources", "user"),
             *("--strict-mcp-config", "--permission-mode", "acceptEdits"),
-            "--allowedTools=Bash,Edit,Write,Read,Glob,Grep",
+            *("--allowedTools=Bash,Edit,Write,Read,Glob,Grep", "--max-turns", str(MAX_TURNS)),
         ),
         keys=(
             _ANTHROPIC,
@@ -111,6 +127,7 @@ PROFILES: Mapping[str, AgentProfile] = {
             ApiKey("OPENAI_API_KEY", "api.openai.com", "OPENAI_BASE_URL", "CODEX_API_KEY", _CODEX_URL),
         ),
         read=read_codex,
+        model=("CODEX_MODEL", "--model"),
         settings=(".codex", ".agents"),
         hooks="codex",
     ),
@@ -123,7 +140,12 @@ PROFILES: Mapping[str, AgentProfile] = {
         variables=("GEMINI_MODEL",),
         env={"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "{settings}", "GEMINI_CLI_NO_RELAUNCH": "true"},
         settings=(".gemini", ".agents", *_ENV_FILES),
-        own_settings={"security": {"auth": {"selectedType": "gemini-api-key"}}, **_QUIET},
+        own_settings={
+            "security": {"auth": {"selectedType": "gemini-api-key"}},
+            "model": {"maxSessionTurns": MAX_TURNS},
+            **_QUIET,
+        },
+        hooks="gemini",
     ),
     "opencode": AgentProfile(
         program="opencode",
@@ -138,19 +160,24 @@ PROFILES: Mapping[str, AgentProfile] = {
             ApiKey("OPENROUTER_API_KEY", "openrouter.ai"),
         ),
         read=read_opencode,
+        model=("OPENCODE_MODEL", "--model"),
         env={
             "OPENCODE_DISABLE_PROJECT_CONFIG": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_CLAUDE_CODE": "1",
-            "OPENCODE_PURE": "1",
+            **_opencode(),
         },
         settings=(".opencode", "opencode.json", "opencode.jsonc", ".agents", *_ENV_FILES),
+        hooks="opencode",
     ),
     "qwen": AgentProfile(
         program="qwen",
         install="npm install -g @qwen-code/qwen-code",
-        arguments=("--output-format", "json", "--approval-mode", "yolo", "--auth-type", "openai"),
+        arguments=(
+            *("--output-format", "json", "--approval-mode", "yolo", "--auth-type", "openai"),
+            *("--max-session-turns", str(MAX_TURNS)),
+        ),
         keys=(_OPENAI,),
         read=read_claude,
         variables=("OPENAI_MODEL",),
@@ -168,55 +195,15 @@ PROFILES: Mapping[str, AgentProfile] = {
             *("--no-stream", "--no-detect-urls", "--no-show-model-warnings", "--map-tokens", "0"),
             *("--chat-history-file", "/dev/null", "--input-history-file", "/dev/null"),
         ),
-        keys=(_ANTHROPIC, _OPENAI, _GEMINI, ApiKey("OPENROUTER_API_KEY", "openrouter.ai")),
+        keys=(
+            _ANTHROPIC,
+            _OPENAI,
+            replace(_GEMINI, variables={"GEMINI_API_BASE": f"{URL}/v1beta"}),
+            ApiKey("OPENROUTER_API_KEY", "openrouter.ai"),
+        ),
         read=read_aider,
         variables=("AIDER_MODEL",),
-        env={"LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        env={"LITELLM_LOCAL_MODEL_COST_MAP": "True", **_GIT_USER},
         settings=(".aider.conf.yml", ".aider.model.settings.yml", ".aider.model.metadata.json", *_ENV_FILES),
     ),
 }
-
-
-def program_settings(profile: AgentProfile, trace: Path | None = None) -> Mapping[str, Any]:
-    """The settings file of a run, with our hooks in the program's own form where it has hooks.
-
-    Each call of a hook adds a line to the file `trace`, where one is given."""
-    if not profile.hooks:
-        return profile.own_settings
-    form = _for_qwen if profile.hooks == "qwen" else dict
-    return {**profile.own_settings, "hooks": {event: [form(group)] for event, group in _groups(trace).items()}}
-
-
-def _groups(trace: Path | None) -> Mapping[str, Mapping[str, Any]]:
-    groups = registrations()
-    if trace is None:
-        return groups
-    note = f"echo called >> {shlex.quote(str(trace))}; "
-    return {
-        event: {**group, "hooks": [{**hook, "command": note + hook["command"]} for hook in group["hooks"]]}
-        for event, group in groups.items()
-    }
-
-
-def _for_qwen(group: Mapping[str, Any]) -> dict[str, Any]:
-    """qwen-code counts milliseconds and has tool names of its own."""
-    matcher = "|".join(_QWEN_TOOLS.get(name, name) for name in group["matcher"].split("|"))
-    return {"matcher": matcher, "hooks": [{**hook, "timeout": hook["timeout"] * 1000} for hook in group["hooks"]]}
-
-
-_QWEN_TOOLS = {"Edit": "edit", "Write": "write_file", "Bash": "run_shell_command", "Task": "agent"}
-_CODEX_EVENTS = ("PreToolUse", "PostToolUse")
-
-
-def hooks_as_toml(trace: Path | None = None) -> str:
-    """Our hooks as an inline TOML table, for `codex -c hooks=…`; `trace` as in `program_settings`."""
-    wanted = {event: [group] for event, group in _groups(trace).items() if event in _CODEX_EVENTS}
-    return _toml(wanted)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name} = {_toml(each)}" for name, each in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value)

@@ -18,6 +18,9 @@ _LAST_BYTES = 4_000_000
 _MAX_ERROR = 300
 _MAX_NUMBER = 1e12
 _AIDER = re.compile(r"Tokens: ([\d.,]+)([kM]?) sent,.*? ([\d.,]+)([kM]?) received\.(?:.*\$([\d.]+) session)?")
+_AIDER_ERROR = re.compile(r"^litellm\.\w+: (.+)$", re.MULTILINE)
+_INDENTED = re.compile(r"^\{$", re.MULTILINE)
+_MAX_INDENTED = 20
 _UNITS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
@@ -35,10 +38,12 @@ ReadOutput = Callable[[bytes], ProgramOutput]
 
 def read_claude(output: bytes) -> ProgramOutput:
     """`claude -p --output-format json` and `qwen --output-format json`: an object with `type: result`, in qwen the last
-    of an array."""
-    found = [each for each in _objects(output) if each.get("type") == "result"]
+    of an array. Where qwen gives up it prints an error alone."""
+    objects = list(_objects(output))
+    found = [each for each in objects if each.get("type") == "result"]
     if not found:
-        return ProgramOutput(_text(output))
+        errors = [error for each in objects if (error := _path(each, "error", "message"))]
+        return ProgramOutput(_text(output), _line(str(errors[-1])) if errors else "")
     last = found[-1]
     counted = _mapping(last.get("usage"))
     sent = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -98,7 +103,9 @@ def read_gemini(output: bytes) -> ProgramOutput:
 
 
 def read_aider(output: bytes) -> ProgramOutput:
-    """aider's plain text: each message ends with a line of tokens, and of the session's cost so far."""
+    """aider's plain text: each message ends with a line of tokens, and of the session's cost so far.
+
+    It ends with exit code 0 after an error of the API; an error that no message follows is its last."""
     text = _text(output)
     sent, received, cost = 0.0, 0.0, None
     found = list(_AIDER.finditer(text))
@@ -106,7 +113,9 @@ def read_aider(output: bytes) -> ProgramOutput:
         sent += _number(line[1].replace(",", "")) * _UNITS[line[2]]
         received += _number(line[3].replace(",", "")) * _UNITS[line[4]]
         cost = _number(line[5]) if line[5] else cost
-    return ProgramOutput(text, usage=_usage(sent, received, {"total_cost_usd": cost}) if found else None)
+    errors = [each[1] for each in _AIDER_ERROR.finditer(text, found[-1].end() if found else 0)]
+    usage = _usage(sent, received, {"total_cost_usd": cost}) if found else None
+    return ProgramOutput(text, _line(errors[-1]) if errors else "", usage)
 
 
 def _text(output: bytes) -> str:
@@ -114,14 +123,15 @@ def _text(output: bytes) -> str:
 
 
 def _objects(output: bytes) -> Iterator[Mapping[str, Any]]:
-    """Yields the JSON objects in the last megabytes: of lines, of an array on one line, or one over many lines."""
+    """Yields the JSON objects in the last megabytes: of lines, of an array on one line, or over many lines."""
     text = _text(output)
     for line in text.splitlines():
         if line.lstrip()[:1] in ("{", "["):
             yield from _parsed(line)
-    start = text.find("\n{\n") + 1 if not text.startswith("{\n") else 0
-    if text[start : start + 2] == "{\n":
-        yield from _parsed(text[start : text.rfind("\n}") + 2])
+    starts = [found.start() for found in _INDENTED.finditer(text)]
+    for start in starts[-_MAX_INDENTED:]:
+        end = text.find("\n}", start)
+        yield from _parsed(text[start : end + 2])
 
 
 def _parsed(text: str) -> Iterator[Mapping[str, Any]]:

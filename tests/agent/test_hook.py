@@ -133,7 +133,7 @@ def test_bash_is_told_of_the_latest_bash_error_of_its_session_alone(seeded: Seed
     assert said(bash(), home) == []
 
 
-@pytest.mark.parametrize("tool", ["Task", "Read", "Grep", "MultiEdit", "edit", ""])
+@pytest.mark.parametrize("tool", ["Task", "Read", "Grep", "MultiEdit", "EDIT", ""])
 def test_other_tools_hear_nothing(seeded: Seeded, tool: str) -> None:
     """REQ-RA-303."""
     seeded.known("index.ts")

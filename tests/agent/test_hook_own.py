@@ -155,3 +155,27 @@ def test_a_spool_that_is_no_file_is_none(seeded: Seeded, tmp_path: Path, kind: s
     else:
         path.mkdir()
     assert said(bash(), seeded.path.parent)[0].endswith(": in events")
+
+
+@pytest.mark.parametrize(
+    ("tool", "fields"),
+    [
+        ("replace", {"file_path": "/project/src/index.ts"}),
+        ("write_file", {"file_path": "index.ts"}),
+        ("apply_patch", {"command": "*** Begin Patch\n*** Add File: b.ts\n+x\n*** Update File: src/index.ts\n@@\n"}),
+    ],
+)
+def test_the_tools_of_other_agents_are_known(seeded: Seeded, tool: str, fields: dict[str, str]) -> None:
+    """REQ-RA-301."""
+    seeded.known("index.ts: error TS2345")
+    request = {"session_id": "s1", "tool_name": tool, "tool_input": fields}
+    assert said(request, seeded.path.parent)[0] == "⚠️ Past error involving this file: index.ts: error TS2345"
+
+
+def test_a_command_is_no_path(seeded: Seeded) -> None:
+    """REQ-RA-302: a shell command of another agent gets the session's error alone."""
+    seeded.known("index.ts: error TS2345")
+    seeded.known("make: no rule")
+    seeded.failed("make: no rule")
+    request = {"session_id": "s1", "tool_name": "run_shell_command", "tool_input": {"command": "cat index.ts"}}
+    assert said(request, seeded.path.parent)[0] == "💡 A Bash error occurred earlier in this session: make: no rule"

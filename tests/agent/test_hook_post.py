@@ -109,6 +109,7 @@ def test_a_credential_is_masked_before_it_is_stored(home: Path) -> None:
         {**FAILED, "hook_event_name": "PostToolUse", "tool_response": {"exit_code": 0, "stderr": "x"}},
         {**FAILED, "hook_event_name": "PostToolUse", "tool_response": {"exit_code": 1, "interrupted": True}},
         {**FAILED, "hook_event_name": "PostToolUse", "tool_response": "error: only words"},
+        {**FAILED, "hook_event_name": "AfterTool", "tool_response": {"llmContent": "Exit Code: 3\nExit Code: 0"}},
     ],
 )
 def test_what_is_no_failure(event: Mapping[str, Any]) -> None:
@@ -128,12 +129,31 @@ def test_what_is_no_failure(event: Mapping[str, Any]) -> None:
             "hook_event_name": "PostToolUse",
             "tool_response": {"success": False, "content": [{"type": "text", "text": "boom"}]},
         },
+        {
+            **FAILED,
+            "hook_event_name": "AfterTool",
+            "tool_name": "run_shell_command",
+            "tool_response": {"llmContent": "Output: boom\nExit Code: 3\nSignal: 0", "returnDisplay": "boom"},
+        },
     ],
 )
 def test_the_shapes_in_which_agents_tell_of_a_failure(event: Mapping[str, Any]) -> None:
     failure = read(event)
     assert failure is not None and "boom" in failure.text
+    assert failure.certain
     assert (failure.tool, failure.session_id, failure.cwd) == ("Bash", "s1", "/code/engine")
+
+
+async def test_of_output_without_an_exit_code_only_a_known_error_is_recorded(home: Path) -> None:
+    """Codex reports what a command printed, and not how it ended."""
+    event = {**FAILED, "hook_event_name": "PostToolUse", "turn_id": "1", "tool_response": "src/a.c:3:4: error: boom"}
+    sent(home, event)
+    assert noted(home) == []
+    database = Database(f"sqlite:///{home / 'mendbot.db'}")
+    await History(database).record(BOOM, Resolution(resolved_by="ada"))
+    database.close()
+    sent(home, event)
+    assert [data["error"] for kind, _, data in noted(home) if kind == "tool_error"] == [BOOM]
 
 
 def test_the_telling_error_is_the_one_that_is_known_else_the_first() -> None:

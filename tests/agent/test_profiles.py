@@ -1,14 +1,10 @@
-"""The coding agents that are known by name: the table is whole, and their hooks are in each program's own form."""
+"""The coding agents that are known by name: the table is whole."""
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
-
 import pytest
 
-from bot.agent.hook_install import registrations
-from bot.agent.profiles import PROFILES, hooks_as_toml, program_settings
+from bot.agent.profiles import PROFILES
 from bot.config import model_keys
 from bot.repo_config.agents import PROFILE_NAMES
 
@@ -30,19 +26,3 @@ def test_the_value_of_each_key_is_masked_everywhere(monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv(key.variable, "a-secret-of-the-operator")
         assert "a-secret-of-the-operator" in model_keys()
         monkeypatch.delenv(key.variable)
-
-
-def test_hooks_are_written_as_each_program_reads_them() -> None:
-    groups = registrations()
-    assert program_settings(PROFILES["claude"])["hooks"]["PreToolUse"] == [groups["PreToolUse"]]
-    (group,) = program_settings(PROFILES["qwen"])["hooks"]["PreToolUse"]
-    assert group["matcher"] == "edit|write_file|run_shell_command|agent"
-    assert group["hooks"][0]["timeout"] == groups["PreToolUse"]["hooks"][0]["timeout"] * 1000
-    table = tomllib.loads(f"hooks = {hooks_as_toml()}")["hooks"]
-    assert table == {event: [groups[event]] for event in ("PreToolUse", "PostToolUse")}
-    assert "hooks" not in program_settings(PROFILES["gemini"])
-
-
-def test_a_check_sees_that_a_hook_was_called(tmp_path: Path) -> None:
-    (group,) = program_settings(PROFILES["claude"], tmp_path / "called")["hooks"]["PreToolUse"]
-    assert group["hooks"][0]["command"].startswith(f"echo called >> {tmp_path}/called; ")

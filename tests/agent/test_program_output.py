@@ -73,15 +73,28 @@ def test_aiders_lines_are_added_up_and_its_cost_is_the_sessions() -> None:
     assert read_aider(AIDER).usage == Usage(input_tokens=2000, output_tokens=1040, cost_usd=0.03)
 
 
+def test_an_error_that_a_message_follows_is_none_of_aiders() -> None:
+    assert read_aider(b"litellm.RateLimitError: slow down\nRetrying in 1 seconds...\n" + AIDER).error == ""
+
+
 @pytest.mark.parametrize(
     ("read", "printed"),
     [
         (read_claude, lines({**CLAUDE, "is_error": True, "result": "API Error:\n429"})),
+        (read_claude, json.dumps({"error": {"message": "API Error: 429", "code": 53}}, indent=2).encode()),
         (read_codex, lines({"type": "turn.failed", "error": {"message": "API Error:\x1b[1m 429"}})),
         (read_gemini, json.dumps({"session_id": "1", "error": {"message": "API Error: 429"}}).encode()),
+        (
+            read_gemini,
+            2 * (json.dumps({"session_id": "1", "error": {"message": "API Error: 429"}}, indent=2) + "\n").encode(),
+        ),
         (read_opencode, lines({"type": "error", "error": {"name": "APIError", "data": {"message": "API Error: 429"}}})),
+        (
+            read_aider,
+            b"litellm.RateLimitError: slow down\nRetrying in 1 seconds...\nlitellm.APIError: API Error: 429\n",
+        ),
     ],
-    ids=["claude", "codex", "gemini", "opencode"],
+    ids=["claude", "qwen", "codex", "gemini", "gemini twice", "opencode", "aider"],
 )
 def test_a_programs_own_error_is_read_as_one_line(read: ReadOutput, printed: bytes) -> None:
     assert read(printed).error == "API Error: 429"

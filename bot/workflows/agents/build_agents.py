@@ -22,7 +22,7 @@ from bot.agent.llm import ModelAgent, TaskFiles
 from bot.agent.model_budget import FILE, ModelBudget, ModelLimits
 from bot.agent.model_client import ModelClient
 from bot.agent.model_judges import classify_step
-from bot.agent.profiles import PROFILES, program_settings
+from bot.agent.profiles import PROFILES
 from bot.agent.protocol import Agent, Runner
 from bot.agent.replay import HistoryAgent
 from bot.agent.unavailable import UnavailableAgent
@@ -161,7 +161,7 @@ class AgentFactory:
             env=prepared.env,
             read_only=prepared.read_only,
             read=prepared.profile.read,
-            make_bundle=partial(self._kit, row, settings=program_settings(prepared.profile)),
+            make_bundle=partial(self._kit, row, settings=prepared.profile.run_settings()),
             record_errors=partial(self._learn, row),
         )
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from bot.agent.command import CommandAgent
 from bot.agent.hook_bundle import HookBundle, make_bundle
-from bot.agent.profiles import PROFILES, program_settings
+from bot.agent.profiles import PROFILES
 from bot.config import Settings
 from bot.errors import UserError
 from bot.model import AgentTask, Model, Proposal, Usage
@@ -102,7 +102,7 @@ async def _try(name: str, prepared: PreparedProfile, sandbox: Sandbox, directory
         return grants[-1]
 
     async def bundle(_: str) -> HookBundle:
-        settings = program_settings(prepared.profile, trace)
+        settings = prepared.profile.run_settings(trace)
         return make_bundle(directory / "kit", settings=settings, more_writable=(trace,))
 
     agent = CommandAgent(

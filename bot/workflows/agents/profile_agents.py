@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.agent.profiles import HOOKS, PROFILES, URL, AgentProfile, ApiKey, hooks_as_toml
+from bot.agent.profiles import HOOKS, PROFILES, URL, AgentProfile, ApiKey
+from bot.agent.program_hooks import hooks_as_toml
 from bot.config import Settings
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
@@ -39,7 +40,7 @@ class PreparedProfile:
 def prepare_profile(
     name: str, settings: Settings, environ: Mapping[str, str] = os.environ, *, trace: Path | None = None
 ) -> PreparedProfile | Reason:
-    """Returns the agent, or why it is unavailable, with the remedy. `trace` as in `profiles.program_settings`."""
+    """Returns the agent, or why it is unavailable, with the remedy. `trace` as in `AgentProfile.run_settings`."""
     profile = PROFILES[name]
     files = find_program(profile.program)
     if files is None:
@@ -55,7 +56,9 @@ def prepare_profile(
     hooks = hooks_as_toml(trace)
     passed = {name: environ[name] for name in (*profile.variables, key.base_url) if name and environ.get(name)}
     own = {name: value.replace(URL, url.rstrip("/")) for name, value in key.variables.items()} if url else {}
-    arguments = (*profile.arguments, *(key.arguments if url else ()))
+    model = environ.get(profile.model[0]) if profile.model else None
+    chosen = (profile.model[1], model) if profile.model and model else ()
+    arguments = (*profile.arguments, *(key.arguments if url else ()), *chosen)
     return PreparedProfile(
         profile=profile,
         key=key,

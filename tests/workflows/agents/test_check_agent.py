@@ -60,7 +60,7 @@ async def test_an_agent_that_works_passes_each_step(
         "key": (True, "ANTHROPIC_API_KEY"),
         "sandbox": (True, "bubblewrap; it can reach api.anthropic.com:443 and nothing else"),
         "task": (True, "did the task"),
-        "hook": (True, "called before a tool ran"),
+        "hook": (True, "called when a tool ran"),
     }
     assert found.usage is not None and (found.usage.input_tokens, found.usage.cost_usd) == (7, 0.5)
 

@@ -78,3 +78,10 @@ def test_each_run_has_a_filter_of_its_own(tmp_path: Path) -> None:
     assert first.reach is not None
     assert first.reach.refused is not second.reach.refused  # type: ignore[union-attr]
     assert tmp_path / ".claude" in first.hidden
+
+
+def test_a_model_is_chosen_by_a_flag_where_the_program_reads_no_variable() -> None:
+    environ = {"OPENAI_API_KEY": "key", "CODEX_MODEL": "gpt-5", "OPENCODE_MODEL": "openai/gpt-5"}
+    assert prepared("codex", environ).argv[-2:] == ("--model", "gpt-5")
+    assert prepared("opencode", environ).argv[-2:] == ("--model", "openai/gpt-5")
+    assert "--model" not in prepared("codex", {"OPENAI_API_KEY": "key"}).argv
