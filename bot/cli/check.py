@@ -51,7 +51,7 @@ def check(
         print one JSON document instead of lines
     """
     from bot.config import load_settings
-    from bot.reports.terminal.checks import progress_line, result_lines, summary_line
+    from bot.reports.terminal.checks import problem_line, progress_line, result_lines, summary_line
     from bot.workspace.checks.check_tree import check_tree
 
     tree, language = absolute(path), load_settings().language
@@ -68,8 +68,8 @@ def check(
     if json or ran:
         lines = (*result_lines(result, language), summary_line(result, language))
         print_json(result) if json else say("\n".join(lines))
-    if result.error and not ran:
-        complain(result.error)
+    if not ran and (problem := problem_line(result, language)):
+        complain(problem)
         return BAD_INPUT
     return PASSED if result.passed else NOT_PASSED
 

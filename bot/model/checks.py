@@ -6,7 +6,10 @@ import shlex
 from datetime import datetime
 from typing import Literal
 
+from pydantic import Field
+
 from bot.model.base import CamelModel, Model
+from bot.model.reasons import Reason
 from bot.model.setups import NeededSetup, WantedProgram
 
 CheckName = Literal["typecheck", "lint", "test"]
@@ -118,6 +121,8 @@ class CheckResult(Model):
     failures: tuple[ShownFailure, ...] = ()
     """The failures that the whole log shows, in its order; the first ones of `failure_count`."""
     failure_count: int = 0
+    no_command: Reason | None = Field(default=None, exclude=True)
+    """What was looked for, if no command was found. `error` has it in English."""
 
 
 class CheckProgress(Model):

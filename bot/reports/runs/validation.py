@@ -6,7 +6,7 @@ import signal
 from collections.abc import Mapping
 from typing import Literal
 
-from bot.model import CouldNotRun, Language, RunView, Validation, ValidationStep
+from bot.model import CheckResult, CouldNotRun, Language, RunView, Validation, ValidationStep
 from bot.reports.format.error_line import readable
 from bot.reports.format.markdown import escape, table
 from bot.reports.format.truncate import cut_lines, cut_middle, fence, inline_code, strip_control
@@ -34,7 +34,7 @@ def failed_step(validation: Validation | None) -> ValidationStep | None:
     return next((step for step in steps if not step.passed and not step.skipped), None)
 
 
-def how_it_ended(step: ValidationStep, language: Language) -> str:
+def how_it_ended(step: CheckResult | ValidationStep, language: Language) -> str:
     """Returns `exit code 1`, `timed out`, `killed by signal SIGKILL`, `could not run: pytest was not found` or the
     like."""
     if step.could_not_run is not None:

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from bot.model import CheckProgress, CheckResult, Language, RunChecksResult
 from bot.reports.format.truncate import inline_code, one_line
 from bot.reports.locale.catalog import duration, t
+from bot.reports.runs.check_error import check_error
 from bot.reports.runs.failures import headline
 from bot.reports.runs.missing_setup import not_set_up, setup_sentence
 from bot.reports.terminal.altered_files import altered_lines
 
-__all__ = ["progress_line", "result_lines", "summary_line"]
+__all__ = ["problem_line", "progress_line", "result_lines", "summary_line"]
 
 _COMMAND_CHARS = 500
 
@@ -77,5 +78,11 @@ def _error(result: CheckResult, language: Language) -> str | None:
     if needed is not None:
         return one_line(setup_sentence(needed, language))
     # the line above has the headline already
-    shown_headline = headline(result.failures[0]) if result.failures else ""
-    return (result.error or "").removeprefix(shown_headline).strip("\n")
+    shown_headline = headline(result.failures[0], language) if result.failures else ""
+    return check_error(result, language).removeprefix(shown_headline).strip("\n")
+
+
+def problem_line(result: RunChecksResult, language: Language) -> str:
+    """Returns why no check ran; empty if there is no such problem."""
+    unfound = next((check for check in result.results if check.no_command is not None), None)
+    return check_error(unfound, language) if unfound is not None else result.error or ""

@@ -23,15 +23,13 @@ from bot.model import (
     ValidationStep,
 )
 from bot.reports.format.redact import Redactor
-from bot.reports.format.truncate import cut_middle
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import english
-from bot.reports.runs.failures import describe_failures
+from bot.reports.runs.check_error import check_error
 from bot.reports.runs.missing_setup import not_set_up
-from bot.reports.runs.validation import how_it_ended
 from bot.rules.reasons import make_reason
 from bot.workspace.checks.restore_files import Restored, SavedFiles, save_files
-from bot.workspace.checks.step import OUTPUT_LIMIT, run_step
+from bot.workspace.checks.step import run_step
 from bot.workspace.detect.detect import NoCommand, detect
 from bot.workspace.detect.monorepo import top_and_focus
 from bot.workspace.files.tree_digest import tree_digest
@@ -125,7 +123,7 @@ class _CheckRun:
         command = detect(self.tree, check, self.policy, self.focus, unasked=self.sandbox.finds)
         if isinstance(command, NoCommand):
             reason = make_reason("check.no_command", check=check, looked=command.looked_for)
-            return CheckResult(check=check, passed=False, error=english(reason))
+            return CheckResult(check=check, passed=False, error=english(reason), no_command=reason)
         begun = CheckProgress(check=check, attempt=attempt, command=self.mask(command.text))
         self.watch(begun)
         ended = await run_step(check, command, self.tree, self.sandbox, grant=SandboxGrant(), mask=self.mask)
@@ -246,15 +244,7 @@ def _problem_with(worktree_path: object, checks: object, max_attempts: object) -
 
 
 def _error(step: ValidationStep) -> str:
-    """The error for people: the headline of the first failure, its lines, and how the command ended."""
+    """Why a check failed, in English."""
     if step.could_not_run is not None and step.could_not_run.setup is not None:
         return t("en", "failure.unable", why=step.output)
-    if step.could_not_run is not None or step.cut_short:
-        how = how_it_ended(step, "en")
-    elif step.exit_code is not None:
-        how = t("en", "check_log.exited", code=step.exit_code)
-    else:
-        how = t("en", "check_log.unfinished")
-    ended = f"`{step.command}` {how}"
-    failures_text = describe_failures(step.failures, step.failure_count)
-    return cut_middle(f"{failures_text}\n\n{ended}".strip("\n"), OUTPUT_LIMIT)
+    return check_error(step, "en")
