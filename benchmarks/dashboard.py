@@ -3,30 +3,17 @@ Beside it the same with a hundred runs, as the time is not to grow with their nu
 
 from __future__ import annotations
 
-import asyncio
-import http.client
-import secrets
-import tempfile
-import threading
-import time
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 
 import sqlalchemy as sa
 
+from benchmarks.page_server import page_times_ms
 from benchmarks.result import Result, Row, percentile
-from bot.app.server import web
-from bot.app.worker import Worker
-from bot.config import Settings
 from bot.model import Issue, Repo
 from bot.rules.pulls.check_spec import PullCheckSpec
 from bot.rules.runs.spec import RunSpec
-from bot.store.database.database import Database
 from bot.store.database.tables import events, pull_runs, runs
-from bot.web.browser_sessions import BrowserSessions
-from bot.web.server import bind, server
-from bot.web.stream import Streams
 
 STATUSES = ("success",) * 5 + ("failed",) * 3 + ("cancelled",)
 WAITING = 40
@@ -57,45 +44,7 @@ def measure(size: Size) -> Result:
 
 def _times_ms(count: int, requests: int) -> tuple[list[float], float]:
     """The time of each page, and the processor time of one."""
-    token = secrets.token_hex(32)
-    with tempfile.TemporaryDirectory(prefix="mendbot-bench-") as where:
-        database = Database(f"sqlite:///{Path(where) / 'mendbot.db'}")
-        database.migrate()
-        asyncio.run(database.write(lambda connection: fill(connection, count)))
-        settings = Settings(app_id="1", webhook_secret=secrets.token_hex(32), home=Path(where), admin_token=token)
-        streams = Streams()
-        served = server(web(settings, database, Worker(settings, database), streams), streams.close)
-        listener = bind("127.0.0.1", 0)
-        thread = threading.Thread(target=served.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        try:
-            before = time.process_time()
-            times = _load(listener.getsockname()[1], BrowserSessions(token, secure=False), requests)
-            return times, (time.process_time() - before) * 1000 / len(times)
-        finally:
-            served.should_exit = True
-            thread.join()
-            listener.close()
-            database.close()
-
-
-def _load(port: int, sessions: BrowserSessions, requests: int) -> list[float]:
-    from starlette.responses import Response
-
-    response = Response()
-    sessions.write(response, sessions.operator())
-    cookie = response.headers["set-cookie"].partition(";")[0]
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    times = []
-    for _ in range(requests + 3):
-        began = time.perf_counter()
-        connection.request("GET", "/", headers={"Cookie": cookie, "Accept": "text/html"})
-        answer = connection.getresponse()
-        text = answer.read()
-        times.append((time.perf_counter() - began) * 1000)
-        assert answer.status == 200 and b'id="list-failed"' in text
-    connection.close()
-    return times[3:]
+    return page_times_ms(lambda connection: fill(connection, count), "/", b'id="list-failed"', requests)
 
 
 def fill(connection: sa.Connection, count: int) -> None:

@@ -36,7 +36,8 @@ from bot.web.pages.sign_in import FailureLimit, TokenSignIn
 from bot.web.pages.site import Site
 from bot.web.pages.static_files import PREFIX
 from bot.web.rejected_requests import Rejections
-from bot.web.stream import Followed, Streams
+from bot.web.run_feed import Followed
+from bot.web.stream import Streams
 from bot.workflows.context import Context
 from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.loop import PULL_CHECK

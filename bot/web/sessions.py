@@ -118,7 +118,7 @@ def events(sessions: Sessions, streams: Streams) -> Endpoint:
             return answer(english_json([event.as_json() for event in stored]), headers={"Vary": "Accept"})
         if session.status.final and after and not await sessions.events(session.id, after):
             return Response(status_code=204)  # "stop reconnecting" (HTML standard, Server-sent events)
-        return EventStream(streams, sessions, session.id, after, max_s=viewer_of(request).stream_s)
+        return EventStream(streams, sessions, session.id, after, viewer=viewer_of(request))
 
     return _with_session(sessions, shown)
 

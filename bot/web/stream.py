@@ -1,61 +1,33 @@
-"""Sends a session's events as they are stored, as server-sent events (HTML standard; REQ-RUN-007).
+"""Sends a run's events as they are stored, as server-sent events (HTML standard; REQ-RUN-007).
 
 Each event carries its id. A client that reconnects names the last id that it received, and gets the later events."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, Protocol
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from bot.errors import Transient
-from bot.model.events.base import Event
-from bot.reports.locale.reasons import english, english_json
-from bot.rules.reasons import error_reason, make_reason
-from bot.web.api import as_json, error_response, parse_number
+from bot.rules.reasons import make_reason
+from bot.web.api import error_response, parse_number
+from bot.web.run_feed import Followed, Message, RunFeed, RunFeeds, as_message
+from bot.web.viewers import Viewer
 
-MAX_STREAMS = 100
+MAX_STREAMS = 500
+MAX_PERSON_STREAMS = 20
+"""The streams of one person who signed in with GitHub, so that they take no other's."""
 HEARTBEAT_S = 15.0
 SEND_TIMEOUT_S = 30.0
 """A client that reads nothing for so long is disconnected; it may reconnect and resume."""
 
-Message = Callable[[Event], bytes]
-"""Makes the message of an event."""
-
 _HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-
-
-def as_message(event: Event) -> bytes:
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.id, event.type.encode(), as_json(english_json(event.as_json())))
-
-
-class Ended(Protocol):
-    """Whether a run is over."""
-
-    @property
-    def final(self) -> bool: ...
-
-
-class FollowedRun(Protocol):
-    """A run or session whose events are followed."""
-
-    @property
-    def status(self) -> Ended: ...
-
-
-class Followed(Protocol):
-    """The part of `web.sessions.Sessions` that a stream uses."""
-
-    async def get(self, session_id: str) -> FollowedRun | None: ...
-
-    async def events(self, session_id: str, after: int = 0) -> Sequence[Event]: ...
-
-    async def changed(self, session_id: str, after: int, timeout_s: float) -> bool: ...
 
 
 class Streams:
@@ -63,8 +35,10 @@ class Streams:
 
     def __init__(self, limit: int = MAX_STREAMS, heartbeat_s: float = HEARTBEAT_S) -> None:
         self.limit = limit
-        self.heartbeat_s = heartbeat_s
         self.open = 0
+        self.open_by: Counter[str] = Counter()
+        """How many streams each person has, by login."""
+        self.feeds = RunFeeds(heartbeat_s)
         self.closing = asyncio.Event()
         self.loop: asyncio.AbstractEventLoop | None = None
 
@@ -75,37 +49,65 @@ class Streams:
         else:
             self.loop.call_soon_threadsafe(self.closing.set)
 
+    def free(self, login: str) -> bool:
+        """Whether there may be one more for this person; the operator's login is empty."""
+        within = not login or self.open_by[login] < MAX_PERSON_STREAMS
+        return within and self.open < self.limit and not self.closing.is_set()
+
+    @contextmanager
+    def opened(self, login: str, runs: Followed, run_id: str, message: Message) -> Iterator[RunFeed]:
+        """Count a stream while it is open, and lend it the feed of its run."""
+        self.open += 1
+        self.open_by[login] += 1
+        feed = self.feeds.join(runs, run_id, message)
+        try:
+            yield feed
+        finally:
+            self.feeds.leave(feed)
+            self.open -= 1
+            self.open_by[login] -= 1
+            self.open_by = +self.open_by
+
 
 class EventStream(StreamingResponse):
-    """One stream. It ends when its session ends, the client disconnects, the server stops, or after `max_s` seconds."""
+    """One stream. It ends when its run ends, the client disconnects or the server stops; a person's after some time."""
 
     media_type = "text/event-stream"
 
     def __init__(
         self,
         streams: Streams,
-        sessions: Followed,
-        session_id: str,
+        runs: Followed,
+        run_id: str,
         after: int,
         message: Message = as_message,
         *,
-        max_s: float | None = None,
+        viewer: Viewer,
     ) -> None:
-        super().__init__(follow(sessions, session_id, after, streams.heartbeat_s, message), headers=_HEADERS)
+        super().__init__((), headers=_HEADERS)
         self._streams = streams
-        self._max_s = max_s
+        self._after = after
+        self._viewer = viewer
+        self._source = (runs, run_id, message)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        streams = self._streams
+        streams, login = self._streams, self._viewer.session.login
         streams.loop = asyncio.get_running_loop()
-        if streams.open >= streams.limit or streams.closing.is_set():
-            full = make_reason("request.streams", count=streams.limit)
+        if not streams.free(login):
+            full = make_reason("request.streams", count=MAX_PERSON_STREAMS if login else streams.limit)
             return await error_response(503, full, {"Retry-After": "5"})(scope, receive, send)
-        streams.open += 1
+        with streams.opened(login, *self._source) as feed:
+            self.body_iterator = feed.follow(self._after)
+            await self._run(receive, send)
+        return None
+
+    async def _run(self, receive: Receive, send: Send) -> None:
+        streams = self._streams
         writing = asyncio.create_task(self.stream_response(_with_timeout(send)))
         others = (asyncio.create_task(self.listen_for_disconnect(receive)), asyncio.create_task(streams.closing.wait()))
         try:
-            done, _ = await asyncio.wait((writing, *others), return_when=asyncio.FIRST_COMPLETED, timeout=self._max_s)
+            first, max_s = asyncio.FIRST_COMPLETED, self._viewer.stream_s
+            done, _ = await asyncio.wait((writing, *others), return_when=first, timeout=max_s)
             if not writing.done():
                 await _end(writing)
                 if not done or streams.closing.is_set():
@@ -113,10 +115,8 @@ class EventStream(StreamingResponse):
             elif not isinstance(writing.exception(), TimeoutError):
                 writing.result()
         finally:
-            streams.open -= 1
             for task in (writing, *others):
                 await _end(task)
-        return None
 
 
 def _with_timeout(send: Send) -> Send:
@@ -130,37 +130,6 @@ def _with_timeout(send: Send) -> Send:
 async def _end(task: asyncio.Task[Any]) -> None:
     task.cancel()
     await asyncio.wait((task,))
-
-
-async def follow(
-    sessions: Followed, session_id: str, after: int, heartbeat_s: float, message: Message = as_message
-) -> AsyncIterator[bytes]:
-    """The events of a session with a larger id than `after`, until its last.
-
-    A comment is sent every `heartbeat_s` without an event, so that proxies keep the connection open."""
-    notified = False
-    while True:
-        try:
-            events = await sessions.events(session_id, after)
-            for event in events:
-                yield message(event)
-                after = event.id
-            if notified and not events and await _is_over(sessions, session_id):
-                for event in await sessions.events(session_id, after):  # stored since the read above
-                    yield message(event)
-                return
-            notified = await sessions.changed(session_id, after, heartbeat_s)
-        except Transient as error:
-            why = english(make_reason("request.resume", why=error_reason(error)))
-            yield f": {' '.join(why.split())}\n\n".encode()
-            return
-        if not notified:
-            yield b": still here\n\n"
-
-
-async def _is_over(sessions: Followed, session_id: str) -> bool:
-    session = await sessions.get(session_id)
-    return session is None or session.status.final
 
 
 def last_seen(request: Request) -> int:

@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,12 @@ from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
 from bot.model import Phase
-from bot.web.stream import wants_stream
+from bot.web import viewers
+from bot.web.stream import MAX_PERSON_STREAMS, wants_stream
 from tests.machine import PATIENCE_S
-from tests.web.session_world import SessionsHarness, Stored, World
+from tests.web.pages.client import Client
+from tests.web.people import served_people
+from tests.web.session_world import TOKEN, SessionsHarness, Stored, Stream, World
 
 
 @pytest.fixture(scope="module", params=[World, Stored])
@@ -181,7 +185,14 @@ def test_a_reader_that_takes_nothing_hinders_no_other(desk: SessionsHarness, wor
     with socket.create_connection(("127.0.0.1", desk.port)) as stalled:
         stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         path = f"/api/sessions/{session}/events"
-        stalled.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n".encode())
+        lines = (
+            f"GET {path} HTTP/1.1",
+            "Host: localhost",
+            "Accept: text/event-stream",
+            f"Authorization: Bearer {TOKEN}",
+        )
+        stalled.sendall("\r\n".join((*lines, "", "")).encode())
+        assert stalled.recv(12) == b"HTTP/1.1 200"
         with desk.stream(session) as stream:
             for _ in range(20):
                 world.append(session, "changes_applied", note="x" * 500_000)
@@ -232,6 +243,27 @@ def test_a_store_that_is_busy_ends_the_stream_with_a_word_and_loses_nothing() ->
         world.finish(session)
         with desk.stream(session, Last_Event_ID="1") as stream:
             assert stream.rest() == [2, 3]
+
+
+def test_a_person_has_some_streams_and_each_ends_after_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """T46: their browser connects again, and only then is it known whether they may still follow the run."""
+    monkeypatch.setattr(viewers, "STREAM_S", 0.5)
+    with served_people(tmp_path) as (door, _):
+        browser = Client(door.port)
+        browser.sign_in_as("reader")
+        known = {"Authorization": "", "Cookie": "; ".join(f"{name}={value}" for name, value in browser.cookies.items())}
+        for path in ("/runs/busy/events", "/api/sessions/busy/events"):
+            with Stream(door.port, path, known) as stream:
+                assert [int(message["id"]) for message in stream.messages() if "id" in message]
+        monkeypatch.setattr(viewers, "STREAM_S", NEVER_S)
+        with ExitStack() as stack:
+            opened = [
+                stack.enter_context(Stream(door.port, "/runs/busy/events", known))
+                for _ in range(MAX_PERSON_STREAMS + 1)
+            ]
+            assert [stream.status for stream in opened] == [200] * MAX_PERSON_STREAMS + [503]
+            operators = stack.enter_context(Stream(door.port, "/api/sessions/busy/events", {}))
+            assert operators.status == 200
 
 
 @pytest.mark.parametrize(

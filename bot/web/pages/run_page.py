@@ -33,7 +33,8 @@ from bot.web.pages import attempt_chart, timeline
 from bot.web.pages.diff_lines import Diff, read_diff
 from bot.web.pages.run_view import attempt_views, event_rows
 from bot.web.pages.site import Forbidden, NotFound, Site, Visit, redirect
-from bot.web.stream import EventStream, Followed, Streams, last_seen
+from bot.web.run_feed import Followed
+from bot.web.stream import EventStream, Streams, last_seen
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}\Z")
 MAX_DIFF_BYTES = 1024 * 1024
@@ -107,7 +108,7 @@ class RunPages:
         kind = "fix" if isinstance(row, RunRow) else "pull"
         after = last_seen(visit.request)
         followed = self.control.followed(kind)
-        return EventStream(self.streams, followed, row.id, after, as_notice, max_s=visit.viewer.stream_s)
+        return EventStream(self.streams, followed, row.id, after, as_notice, viewer=visit.viewer)
 
     async def cancel(self, visit: Visit) -> Response:
         row = await self.row(visit)
