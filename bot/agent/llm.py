@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.agent.model_client import ModelAnswer, ModelClient, ModelProblem, prompt_file
-from bot.agent.protocol import candidate_note, describe_task
+from bot.agent.protocol import INSTRUCTION_FILES, candidate_note, describe_task, name_instructions
 from bot.model import AgentTask, Change, Proposal
 from bot.model.base import CamelModel
 from bot.model.reasons import Reason
@@ -70,8 +70,10 @@ class ModelAgent:
     async def _ask(self, task: AgentTask, files: TaskFiles) -> ModelAnswer[ProposedChanges]:
         nonce = secrets.token_hex(8)
         prompt = prompt_file("test_writer" if task.only_test else "developer").replace("{nonce}", nonce)
-        prompt = "\n".join(part for part in (prompt, candidate_note(task)) if part)
-        data = _data(task, files, self._seen(files), nonce)
+        seen = self._seen(files)
+        named = name_instructions([name for name in INSTRUCTION_FILES if name in seen])
+        prompt = "\n".join(part for part in (prompt, named, candidate_note(task)) if part)
+        data = _data(task, files, seen, nonce)
         return await self.client.ask(task.run_id, ProposedChanges, prompt, data)
 
     def _seen(self, files: TaskFiles) -> Mapping[str, str]:

@@ -67,6 +67,14 @@ async def test_only_listed_files_without_secrets_leave_this_machine(desk: Desk) 
     assert "Content of keys.py" not in desk.sent and KEY not in desk.sent
 
 
+async def test_the_projects_instructions_are_named_outside_of_the_data(desk: Desk) -> None:
+    """REQ-RUN-008: those that are sent, and no other."""
+    await desk.propose(FIX, texts={**TEXTS, "AGENTS.md": "Write tests.", "CLAUDE.md": f"The key is {KEY}."})
+    rules, data = desk.sent.split("\n<<<DATA ")
+    assert "- AGENTS.md" in rules and "CLAUDE.md" not in rules and "Write tests." not in rules
+    assert "Content of AGENTS.md\nWrite tests." in data
+
+
 async def test_a_text_of_an_issue_cannot_end_the_data(desk: Desk) -> None:
     """REQ-RUN-008: the mark of the end is made for each prompt, after its texts were written."""
     await desk.propose(FIX)

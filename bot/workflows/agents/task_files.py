@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bot.agent import planner
 from bot.agent.llm import TaskFiles
+from bot.agent.protocol import INSTRUCTION_FILES
 from bot.model import AgentTask
 from bot.rules.tampering.test_source import is_test
 from bot.workspace.files.nofollow import read_or_none
@@ -17,7 +18,6 @@ from bot.workspace.git.command import git
 MAX_FILES = 24
 MAX_FILE_BYTES = 60_000
 MAX_ALL_BYTES = 240_000
-_RULES = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
 
 
 async def read_task_files(git_dir: Path, task: AgentTask, tree: Path, first: Sequence[str] = ()) -> TaskFiles:
@@ -41,12 +41,13 @@ def _wanted(task: AgentTask, paths: Sequence[str]) -> list[str]:
     places = [failure.path for step in failed for failure in step.failures]
     logs = "\n".join(f"{step.command}\n{step.output}" for step in failed)
     known = set(paths)
-    named = [*task.focus, *places, *planner.named_files(task.task, paths), *planner.named_files(logs, paths)]
-    first = [path for path in dict.fromkeys(named) if path in known]
+    mentioned = [*task.focus, *places, *planner.named_files(task.task, paths), *planner.named_files(logs, paths)]
+    first = [path for path in dict.fromkeys(mentioned) if path in known]
     tests = [test for path in first if not is_test(path) for test in planner.covering_tests(path, paths)[:2]]
-    rules = [path for path in _RULES if path in known]
+    rules = [path for path in INSTRUCTION_FILES if path in known]
     others = paths if len(paths) <= MAX_FILES else ()
-    return list(dict.fromkeys((*first, *tests, *rules, *others)))[:MAX_FILES]
+    named = list(dict.fromkeys((*first, *tests)))[: MAX_FILES - len(rules)]
+    return list(dict.fromkeys((*named, *rules, *others)))[:MAX_FILES]
 
 
 def _read(tree: Path, wanted: Sequence[str]) -> dict[str, str]:
