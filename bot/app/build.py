@@ -53,6 +53,7 @@ async def build_context(
         wake_job=engine.wake,
         developers=agents.developers,
         classify=agents.classify,
+        ask_for_plan=agents.plan,
         mask=masker,
         holds_secret=masker.holds,
     )

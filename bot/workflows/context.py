@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
+from bot.agent.model_planner import ModelPlan, PlanMaterial
 from bot.agent.protocol import Agent
 from bot.config import Policy, Settings
 from bot.github.client import GitHub
@@ -118,7 +119,7 @@ class GitHubHealth:
     at: datetime | None = None
 
 
-async def _by_rule_alone(_: RunRow, __: ValidationStep) -> None:
+async def _by_rule_alone(_: RunRow, __: object) -> None:
     return None
 
 
@@ -140,6 +141,8 @@ class Context:
     developers: Callable[[RunRow], Sequence[Agent]]
     mask: Callable[[str], str]
     holds_secret: Callable[[str], bool]
+    ask_for_plan: Callable[[RunRow, PlanMaterial], Awaitable[ModelPlan | None]] = _by_rule_alone
+    """What a model adds to the plan; None where no model is among the run's agents."""
     classify: Callable[[RunRow, ValidationStep], Awaitable[Classification | None]] = _by_rule_alone
     """Why a step of the session's own commands failed, by a model; None leaves it to the rule."""
     wake: Mapping[Loop, asyncio.Event] = field(default_factory=lambda: {loop: asyncio.Event() for loop in Loop})

@@ -13,6 +13,7 @@ from bot.model.events.runs import CheckEnded
 from tests.agent.model_server import Answer, model_server
 from tests.e2e.session_projects import PLAIN, TASK, put, request, write
 
+PLAN: Answer = {"approach": "Write the number.", "risks": ["None is known."], "steps": ["Write 42."]}
 KEY = "a-key-of-the-provider-0123456789"
 ODD = 'test "$(cat answer.txt)" = 42 || { echo "that will not do"; exit 1; }'
 
@@ -27,7 +28,7 @@ async def test_a_model_fixes_a_tree_and_classifies_what_failed(
     tree = write(tmp_path / "tree", PLAIN)
     asked = {"repo": str(tree), "task": TASK, "validationCommands": [ODD], "maxAttempts": 2}
     monkeypatch.setenv("MENDBOT_HOME", str(tmp_path / "home"))
-    with model_server([put("answer.txt", "43\n"), verdict, put("answer.txt", "42\n")]) as server:
+    with model_server([PLAN, put("answer.txt", "43\n"), verdict, put("answer.txt", "42\n")]) as server:
         for name, value in server.environment(KEY).items():
             monkeypatch.setenv(name, value)
         done = await run_session(load_settings(), request({**asked, "agents": ["llm:openai:gpt-5"]}))
@@ -38,8 +39,12 @@ async def test_a_model_fixes_a_tree_and_classifies_what_failed(
     ]
     assert [event.classification for event in failed] == [kind]
     prompts = [str(body) for _, _, body in server.requests]
-    assert ["that will not do" in prompt for prompt in prompts] == [True, True, True]
-    assert "after the attempts so far" in prompts[2]
+    assert ["that will not do" in prompt for prompt in prompts] == [True, True, True, True]
+    assert "after the attempts so far" in prompts[3]
+    assert not any("Write the number." in prompt for prompt in prompts[1:]), "agents do not get the model's plan"
+    shown = {artifact.phase: artifact.data.get("model") for artifact in done.artifacts}
+    assert shown["planning"]["approach"] == "Write the number." and shown["design"]["steps"] == ["Write 42."]
+    assert shown["architecture"]["name"] == "openai:gpt-5"
     assert all(
         KEY not in path.read_text("utf-8", "replace") for path in (tmp_path / "home").rglob("*.*") if path.is_file()
     )

@@ -22,6 +22,7 @@ from bot.agent.llm import ModelAgent, TaskFiles
 from bot.agent.model_budget import FILE, ModelBudget, ModelLimits
 from bot.agent.model_client import ModelClient
 from bot.agent.model_judges import classify_step
+from bot.agent.model_planner import ModelPlan, PlanMaterial, ask_for_plan
 from bot.agent.profiles import PROFILES
 from bot.agent.protocol import Agent, Runner
 from bot.agent.replay import HistoryAgent
@@ -135,10 +136,18 @@ class AgentFactory:
     def _client(self, spec: str) -> ModelClient:
         return ModelClient(spec.removeprefix(MODEL_PREFIX), model_budget(self.settings), self.mask)
 
+    async def plan(self, row: RunRow, material: PlanMaterial) -> ModelPlan | None:
+        """What the first model among the run's agents adds to the plan; None without one."""
+        spec = self._first_model(row)
+        return None if spec is None else await ask_for_plan(self._client(spec), row.id, material)
+
+    def _first_model(self, row: RunRow) -> str | None:
+        models = (spec for spec in row.spec.agents if spec.startswith(MODEL_PREFIX) and self._may_ask(spec, row))
+        return next(models, None)
+
     async def classify(self, row: RunRow, step: ValidationStep) -> Classification | None:
         """Why a step failed, by the first model among the run's agents; None without one, or without its answer."""
-        specs = (spec for spec in row.spec.agents if spec.startswith(MODEL_PREFIX) and self._may_ask(spec, row))
-        spec = next(specs, None)
+        spec = self._first_model(row)
         return None if spec is None else await classify_step(self._client(spec), row.id, step)
 
     def _may_ask(self, spec: str, row: RunRow) -> bool:

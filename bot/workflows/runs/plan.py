@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from bot.agent import planner
-from bot.model import Artifact, Phase, RunEvent
+from bot.agent.model_planner import PlanMaterial
+from bot.model import AgentTask, Artifact, Phase, RunEvent
 from bot.model.events.phases import PhaseCompleted, PhaseStarted
 from bot.model.events.runs import ArtifactCreated
 from bot.rules.runs.state import RunState
@@ -22,7 +23,8 @@ _MAX_FILES_LOOKED_UP = 10
 
 
 async def prepare(context: Context, row: RunRow, state: RunState) -> None:
-    """Record the artifacts of planning, architecture and design (REQ-RUN-002); no model is needed."""
+    """Record the artifacts of planning, architecture and design (REQ-RUN-002). No model is needed; what one adds is in
+    each of them under `model`."""
     git_dir, base = context.git_dir(row.id, row.spec), state.base_sha or "HEAD"
     files = await mirrors.list_files(git_dir, base)
     focus = state.focus
@@ -38,20 +40,37 @@ async def prepare(context: Context, row: RunRow, state: RunState) -> None:
     baseline = state.baseline.model_dump(mode="json", by_alias=True) if state.baseline else None
     fresh: list[RunEvent] = []
     made: list[Artifact] = []
+    made_by_rules = {"plan": plan, "architecture": architecture, "design": design}
+    material = PlanMaterial(_task(row, state), made_by_rules, contents, files)
+    found = await context.ask_for_plan(row, material)
+    added = found.additions() if found is not None else {}
     phases: tuple[tuple[_Phase, Mapping[str, Any]], ...] = (
         (Phase.PLANNING, {**plan, "pastErrors": past, "baseline": baseline}),
         (Phase.ARCHITECTURE, architecture),
         (Phase.DESIGN, design),
     )
     for phase, data in phases:
+        more = {"model": added[phase]} if phase in added else {}
         artifact = Artifact(
-            id=f"{row.id}.{phase}", session_id=row.id, phase=phase, created_at=datetime.now(UTC), data=dict(data)
+            id=f"{row.id}.{phase}", session_id=row.id, phase=phase, created_at=datetime.now(UTC), data={**data, **more}
         )
         made.append(artifact)
         if phase is not Phase.PLANNING:
             fresh.append(PhaseStarted(phase=phase))
         fresh += [ArtifactCreated(phase=phase, artifact=artifact.id), PhaseCompleted(phase=phase)]
     await context.stores.runs.append(row.id, fresh, made)
+
+
+def _task(row: RunRow, state: RunState) -> AgentTask:
+    """The task as agents get it, before the first attempt."""
+    return AgentTask(
+        run_id=row.id,
+        attempt=1,
+        max_attempts=row.spec.attempt_limit,
+        task=row.spec.task,
+        focus=state.focus,
+        baseline=state.baseline,
+    )
 
 
 async def _past_errors(context: Context, row: RunRow, focus: Sequence[str]) -> list[dict[str, Any]]:
