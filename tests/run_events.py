@@ -40,6 +40,7 @@ _LEAST: Mapping[str, Mapping[str, Any]] = {
     "paused": {"number": 1, "by": "ada"},
     "attempt_started": {"iteration": 1, "attempt": 1, "of": 3},
     "agent_started": {"iteration": 1, "agent": "command"},
+    "agent_ended": {"iteration": 1, "agent": "command", "usage": {}, "phase": "implementation"},
     "patch_fallback_applied": {"iteration": 1},
     "changes_applied": {"iteration": 1, **_CHANGE},
     "validation_command_started": {**_CHECK, "command": "c"},

@@ -14,9 +14,11 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from bot.agent.hook_bundle import HookBundle, ToolError
+from bot.agent.model_budget import ModelBudget
 from bot.agent.program_output import ProgramOutput, ReadOutput
 from bot.agent.protocol import Runner, build_prompt
 from bot.model import AgentTask, Change, Proposal, ShellCommand
+from bot.model.agents import NO_MODEL
 from bot.model.reasons import Reason
 from bot.proc import ProcResult
 from bot.reports.locale.catalog import gigabytes
@@ -44,7 +46,7 @@ class CommandAgent:
     `changes` in the last megabyte of output, or in the last message that `read` finds there, fenced or not. Without a
     readable one, it is the edits in the worktree. An exit code other than 0, an error that `read` finds, a timeout or
     a program that can't be started proposes nothing. The caller restores the worktree unless `edited_in_place`, as any
-    run may have edited files."""
+    run may have edited files. While a `budget` of the day is used up, the program is not started."""
 
     runner: Runner
     argv: tuple[str, ...]
@@ -54,23 +56,28 @@ class CommandAgent:
     network: bool = False
     timeout_s: float = 900.0
     read: ReadOutput | None = None
+    budget: ModelBudget | None = None
     make_bundle: MakeHookBundle | None = None
     record_errors: RecordToolErrors | None = None
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         if not self.argv:
             return Proposal(agent=self.name, offered=False, because=make_reason("agent.unset"))
+        reached = await self.budget.used_up(task.run_id) if self.budget else None
+        if reached is not None:
+            return Proposal(agent=self.name, offered=False, because=reached, over_budget=True, untouched=True)
         bundle = await self.make_bundle(task.run_id) if self.make_bundle else None
         result = await self._run(bundle, task, tree)
         if bundle is not None and self.record_errors is not None:
             await self.record_errors(task.run_id, bundle.take_errors())
         printed = self.read(result.output) if self.read else ProgramOutput("")
+        usage = NO_MODEL if result.spawn_error is not None else printed.usage
         if failure := self._failure(result, printed.error):
-            return Proposal(agent=self.name, offered=False, because=failure, usage=printed.usage)
+            return Proposal(agent=self.name, offered=False, because=failure, usage=usage)
         changes, note = read_changes(printed.text.encode() if self.read else result.output)
         in_place = not changes
         return Proposal(
-            agent=self.name, offered=True, changes=changes, edited_in_place=in_place, note=note, usage=printed.usage
+            agent=self.name, offered=True, changes=changes, edited_in_place=in_place, note=note, usage=usage
         )
 
     async def _run(self, bundle: HookBundle | None, task: AgentTask, tree: Path) -> ProcResult:

@@ -12,6 +12,7 @@ from pathlib import Path
 from bot.agent.model_client import ModelAnswer, ModelClient, ModelProblem, prompt_file
 from bot.agent.protocol import INSTRUCTION_FILES, candidate_note, describe_task, name_instructions
 from bot.model import AgentTask, Change, Proposal
+from bot.model.agents import NO_MODEL, Usage
 from bot.model.base import CamelModel
 from bot.model.reasons import Reason
 from bot.rules.reasons import all_reasons, make_reason
@@ -51,21 +52,24 @@ class ModelAgent:
         return f"llm:{self.client.model}"
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
-        files = await self.read(task, tree, ())
+        files, used = await self.read(task, tree, ()), NO_MODEL
         try:
             answer = await self._ask(task, files)
+            used = answer.usage
             if answer.value.needed_files and not answer.value.changes:
                 files = await self.read(task, tree, answer.value.needed_files)
-                answer = _together(answer, await self._ask(task, files))
+                answer = await self._ask(task, files)
+                used += answer.usage
         except ModelProblem as problem:
-            return self._nothing(problem.reason)
-        seen = self._seen(files)
-        used, unseen = _usage(answer), [one.path for one in answer.value.changes if _replaces_unseen(one, files, seen)]
+            nothing = self._nothing(problem.reason, used + problem.usage)
+            return nothing.model_copy(update={"over_budget": problem.over_budget})
+        seen, note = self._seen(files), _in_words(used)
+        unseen = [one.path for one in answer.value.changes if _replaces_unseen(one, files, seen)]
         changes = tuple(one for one in answer.value.changes if one.path not in unseen)
         if not changes:
-            return self._nothing(used if not unseen else _dropped(unseen))
-        note = all_reasons([used, _dropped(unseen)]) if unseen else used
-        return Proposal(agent=self.name, offered=True, changes=changes, note=note)
+            return self._nothing(note if not unseen else _dropped(unseen), used)
+        note = all_reasons([note, _dropped(unseen)]) if unseen else note
+        return Proposal(agent=self.name, offered=True, changes=changes, note=note, usage=used)
 
     async def _ask(self, task: AgentTask, files: TaskFiles) -> ModelAnswer[ProposedChanges]:
         nonce = secrets.token_hex(8)
@@ -80,14 +84,8 @@ class ModelAgent:
         """The files that are sent: a masked one would come back with its mask in place of the secret."""
         return {path: text for path, text in files.texts.items() if self.client.mask(text) == text}
 
-    def _nothing(self, because: Reason) -> Proposal:
-        return Proposal(agent=self.name, offered=False, because=because, untouched=True)
-
-
-def _together(first: ModelAnswer[ProposedChanges], last: ModelAnswer[ProposedChanges]) -> ModelAnswer[ProposedChanges]:
-    """The last answer, with what both have used."""
-    cost = None if first.cost is None or last.cost is None else first.cost + last.cost
-    return ModelAnswer(last.value, first.tokens + last.tokens, cost)
+    def _nothing(self, because: Reason, usage: Usage) -> Proposal:
+        return Proposal(agent=self.name, offered=False, because=because, untouched=True, usage=usage)
 
 
 def _replaces_unseen(change: Change, files: TaskFiles, seen: Mapping[str, str]) -> bool:
@@ -98,10 +96,10 @@ def _dropped(paths: Sequence[str]) -> Reason:
     return make_reason("model.unseen", paths=", ".join(paths[:5]))
 
 
-def _usage(answer: ModelAnswer[ProposedChanges]) -> Reason:
-    if answer.cost is None:
-        return make_reason("model.used", tokens=f"{answer.tokens:,}")
-    return make_reason("model.used.cost", tokens=f"{answer.tokens:,}", cost=f"{answer.cost:.4f}")
+def _in_words(used: Usage) -> Reason:
+    if used.cost_usd is None or used.partial_cost:
+        return make_reason("model.used", tokens=f"{used.tokens or 0:,}")
+    return make_reason("model.used.cost", tokens=f"{used.tokens or 0:,}", cost=f"{used.cost_usd:.4f}")
 
 
 def _data(task: AgentTask, files: TaskFiles, seen: Mapping[str, str], nonce: str) -> str:

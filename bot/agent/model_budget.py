@@ -1,38 +1,34 @@
-"""What language models have used, in a file of the home: tokens and US dollars by day and by run.
+"""The budgets of models: tokens and US dollars of one run, of one repository's day and of the day.
 
-A file serves several processes on one home, and needs no table in the database. The limits are checked before each
-call; a call that is under way counts when it has ended."""
+They are checked before each call; a call that is under way counts when it has ended. Dollars count where the cost is
+known. On a day, tokens count where it is not, so that no call is without a limit."""
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
+from bot.model import Usage
+from bot.model.agents import Spent, SpentSoFar
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
 
-FILE = "model-usage.json"
-_DAYS_KEPT = 14
-
-_Table = dict[str, dict[str, list[float]]]
-"""Tokens and dollars by day and run."""
+ReadSpent = Callable[[str, str], Awaitable[SpentSoFar]]
+"""Reads what was used, for a day (UTC, as `2026-01-31`) and a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """The most that models may use: tokens and US dollars of one run, and of all runs on one day (UTC)."""
+    """The maximal tokens and US dollars of one run, and of all runs on one day (UTC); those of one repository's day are
+    None where it has no limit of its own."""
 
     run_tokens: int
     day_tokens: int
     run_cost: float
     day_cost: float
+    place_day_tokens: int | None = None
+    place_day_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,66 +39,67 @@ class Remaining:
     cost: float
 
 
-def utc_day() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%d")
+async def _nothing(_: str, __: str) -> SpentSoFar:
+    return SpentSoFar()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelBudget:
-    """The limits, and what was used so far according to the file."""
+    """The limits for the agents of one run, and what was used so far.
 
-    path: Path
+    `read` reads what is stored. What this object's own calls used is counted beside it, as it is stored when their
+    agent has ended."""
+
     limits: ModelLimits
-    day: Callable[[], str] = utc_day
+    read: ReadSpent = _nothing
+    now: Callable[[], datetime] = _now
+    _own: list[Usage] = field(default_factory=list)
 
-    def remaining(self, run_id: str) -> Remaining | Reason:
-        """What the run may still use today, or the limit that it has reached."""
-        with self._table() as table:
-            today = table.get(self.day(), {})
-            run = [used.get(run_id, [0, 0]) for used in table.values()]
-        run_tokens, run_cost = (sum(each[at] for each in run) for at in (0, 1))
-        day_tokens, day_cost = (sum(each[at] for each in today.values()) for at in (0, 1))
-        limits = self.limits
+    async def remaining(self, run_id: str) -> Remaining | Reason:
+        """What a call of the run may still use, or the limit that is reached."""
+        spent, limits = await self._spent(run_id), self.limits
         for kind, used, limit in (
-            ("run_tokens", run_tokens, limits.run_tokens),
-            ("day_tokens", day_tokens, limits.day_tokens),
-            ("run_cost", run_cost, limits.run_cost),
-            ("day_cost", day_cost, limits.day_cost),
+            ("run_tokens", spent.run.tokens, limits.run_tokens),
+            ("run_cost", spent.run.cost_usd, limits.run_cost),
         ):
             if used >= limit:
                 return make_reason(f"model.{kind}", limit=f"{limit:,}")
-        return Remaining(
-            tokens=int(min(limits.run_tokens - run_tokens, limits.day_tokens - day_tokens)),
-            cost=min(limits.run_cost - run_cost, limits.day_cost - day_cost),
-        )
+        reached = self._reached(spent)
+        if reached is not None:
+            return reached
+        tokens = [limits.run_tokens - spent.run.tokens, limits.day_tokens - spent.day.unpriced_tokens]
+        cost = [limits.run_cost - spent.run.cost_usd, limits.day_cost - spent.day.cost_usd]
+        if limits.place_day_tokens is not None:
+            tokens.append(limits.place_day_tokens - spent.place_day.unpriced_tokens)
+        if limits.place_day_cost is not None:
+            cost.append(limits.place_day_cost - spent.place_day.cost_usd)
+        return Remaining(tokens=min(tokens), cost=round(min(cost), 6))
 
-    def add(self, run_id: str, tokens: int, cost: float) -> None:
-        """Count what a call has used, however it ended."""
-        with self._table(write=True) as table:
-            used = table.setdefault(self.day(), {}).setdefault(run_id, [0, 0])
-            used[0] += tokens
-            used[1] = round(used[1] + cost, 6)
+    async def used_up(self, run_id: str) -> Reason | None:
+        """The budget of the day that is used up; None while there is none."""
+        return self._reached(await self._spent(run_id))
 
-    @contextmanager
-    def _table(self, *, write: bool = False) -> Iterator[_Table]:
-        """The table under a lock; written back if `write`. An unreadable file counts as empty."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(self.path, flags, 0o600), "r+", encoding="utf-8") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            table = _parsed(file.read())
-            yield table
-            if write:
-                file.seek(0)
-                file.truncate()
-                json.dump({day: table[day] for day in sorted(table)[-_DAYS_KEPT:]}, file)
+    def add(self, usage: Usage) -> None:
+        """Count what a call of this object used, however it ended."""
+        self._own.append(usage)
 
+    async def _spent(self, run_id: str) -> SpentSoFar:
+        stored = await self.read(f"{self.now():%Y-%m-%d}", run_id)
+        own = sum((Spent.of(usage) for usage in self._own), Spent())
+        return SpentSoFar(run=stored.run + own, place_day=stored.place_day + own, day=stored.day + own)
 
-def _parsed(text: str) -> _Table:
-    try:
-        data: Any = json.loads(text)
-        return {
-            str(day): {str(run): [float(used[0]), float(used[1])] for run, used in runs.items()}
-            for day, runs in data.items()
-        }
-    except (ValueError, TypeError, LookupError, AttributeError):
-        return {}
+    def _reached(self, spent: SpentSoFar) -> Reason | None:
+        limits, until = self.limits, f"{self.now() + timedelta(days=1):%Y-%m-%d} 00:00 UTC"
+        for kind, used, limit in (
+            ("repo_day_tokens", spent.place_day.unpriced_tokens, limits.place_day_tokens),
+            ("repo_day_cost", spent.place_day.cost_usd, limits.place_day_cost),
+            ("day_tokens", spent.day.unpriced_tokens, limits.day_tokens),
+            ("day_cost", spent.day.cost_usd, limits.day_cost),
+        ):
+            if limit is not None and used >= limit:
+                return make_reason(f"model.{kind}", limit=f"{limit:,}", until=until)
+        return None

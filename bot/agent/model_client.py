@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from bot.agent.model_budget import ModelBudget, Remaining
+from bot.model.agents import NO_MODEL, Usage
 from bot.model.reasons import Reason
 from bot.reports.format.truncate import one_line
 from bot.reports.locale.reasons import english
@@ -38,20 +39,21 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class ModelProblem(Exception):
-    """Why a model gave no answer that can be used."""
+    """Why a model gave no answer that can be used, and what it used all the same."""
 
-    def __init__(self, reason: Reason) -> None:
+    def __init__(self, reason: Reason, usage: Usage = NO_MODEL, *, over_budget: bool = False) -> None:
         super().__init__(english(reason))
         self.reason = reason
+        self.usage = usage
+        self.over_budget = over_budget
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer(Generic[T]):
-    """The answer, and what it used; `cost` is in US dollars, None where the model's price is unknown."""
+    """The answer, and what it used; its cost is None where the model's price is unknown."""
 
     value: T
-    tokens: int
-    cost: float | None
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +70,27 @@ class ModelClient:
 
         Raises ModelProblem for a limit that was reached, a refusal, and a model that cannot be asked."""
         instructions, prompt = (_encodable(self.mask(text)) for text in (instructions, prompt))
-        remaining = self.budget.remaining(run_id)
+        remaining = await self.budget.remaining(run_id)
         if isinstance(remaining, Reason):
-            raise ModelProblem(remaining)
+            raise ModelProblem(remaining, over_budget=True)
         needed = (len(instructions) + len(prompt)) // _CHARS_PER_TOKEN
         if needed >= remaining.tokens:
-            raise ModelProblem(make_reason("model.too_long", tokens=f"{needed:,}", left=f"{remaining.tokens:,}"))
+            reason = make_reason("model.too_long", tokens=f"{needed:,}", left=f"{remaining.tokens:,}")
+            raise ModelProblem(reason, over_budget=True)
+        uses: list[Usage] = []
         for number in range(1, MAX_TRIES + 1):
             try:
-                return await self._call(run_id, kind, (instructions, prompt), remaining)
+                value = await self._call(kind, (instructions, prompt), remaining, uses)
+                return ModelAnswer(value, sum(uses, NO_MODEL))
             except Exception as error:
                 wait = _wait_s(error, number)
                 if wait is None:
-                    raise ModelProblem(self._reason(error)) from error
+                    raise ModelProblem(self._reason(error), sum(uses, NO_MODEL)) from error
             await self.sleep(wait)
         raise AssertionError("the last try has no wait")
 
-    async def _call(self, run_id: str, kind: type[T], texts: tuple[str, str], remaining: Remaining) -> ModelAnswer[T]:
+    async def _call(self, kind: type[T], texts: tuple[str, str], remaining: Remaining, uses: list[Usage]) -> T:
+        """The value of the model's answer; what the call used is added to `uses`, however it ends."""
         from pydantic_ai import Agent, RunUsage, UsageLimits
 
         usage = RunUsage()
@@ -102,12 +108,10 @@ class ModelClient:
                 asked = Agent(self.model, output_type=kind, instructions=texts[0], retries=_OUTPUT_RETRIES)
                 result = await asked.run(texts[1], usage=usage, usage_limits=limits, model_settings=settings)
         finally:
-            self._count(run_id, usage)
-        return ModelAnswer(result.output, usage.total_tokens, None if usage.cost is None else float(usage.cost))
-
-    def _count(self, run_id: str, usage: RunUsage) -> None:
-        if usage.total_tokens:
-            self.budget.add(run_id, usage.total_tokens, float(usage.cost or 0))
+            if usage.total_tokens:
+                uses.append(_usage(usage))
+                self.budget.add(uses[-1])
+        return result.output
 
     def _reason(self, error: Exception) -> Reason:
         """Why it failed, in our words as far as the kind of error is known; the provider's text is masked."""
@@ -128,6 +132,11 @@ class ModelClient:
             if isinstance(error, kinds):
                 return make_reason(f"model.{name}", model=self.model, error=text)
         return make_reason("model.failed", model=self.model, error=text)
+
+
+def _usage(usage: RunUsage) -> Usage:
+    cost = None if usage.cost is None else round(float(usage.cost), 6)
+    return Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cost_usd=cost)
 
 
 def _encodable(text: str) -> str:

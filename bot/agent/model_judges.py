@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from bot.agent.model_client import ModelClient, ModelProblem, prompt_file
 from bot.logs import get_logger
-from bot.model import Classification, ValidationStep
+from bot.model import Classification, Usage, ValidationStep
 from bot.reports.format.truncate import cut_middle
 
 _MAX_CHARS = 12_000
@@ -41,14 +41,15 @@ class ModelJudge:
         return (await self.client.ask(self.run_id, ProgressVerdict, prompt, data)).value.progress
 
 
-async def classify_step(client: ModelClient, run_id: str, step: ValidationStep) -> Classification | None:
-    """Why the step failed according to the model (REQ-RUN-005); None where it does not answer."""
+async def classify_step(client: ModelClient, run_id: str, step: ValidationStep) -> tuple[Classification | None, Usage]:
+    """Why the step failed according to the model (REQ-RUN-005), None where it does not answer; and what that used."""
     data, prompt = _prompt("classify", f"{step.command}\nexit code {step.exit_code}\n{step.output}")
     try:
-        return (await client.ask(run_id, FailureKind, prompt, data)).value.classification
+        answer = await client.ask(run_id, FailureKind, prompt, data)
     except ModelProblem as problem:
         log.warning("classification_failed", run=run_id, because=str(problem))
-        return None
+        return None, problem.usage
+    return answer.value.classification, answer.usage
 
 
 def _prompt(name: str, *texts: str) -> tuple[str, str]:

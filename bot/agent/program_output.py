@@ -21,16 +21,17 @@ _AIDER = re.compile(r"Tokens: ([\d.,]+)([kM]?) sent,.*? ([\d.,]+)([kM]?) receive
 _AIDER_ERROR = re.compile(r"^litellm\.\w+: (.+)$", re.MULTILINE)
 _INDENTED = re.compile(r"^\{$", re.MULTILINE)
 _MAX_INDENTED = 20
+UNKNOWN = Usage()
 _UNITS = {"": 1, "k": 1_000, "M": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramOutput:
-    """What a coding agent printed: its last message, its own error message, and its usage where it counts."""
+    """What a coding agent printed: its last message, its own error message, and its usage as far as it is known."""
 
     text: str
     error: str = ""
-    usage: Usage | None = None
+    usage: Usage = UNKNOWN
 
 
 ReadOutput = Callable[[bytes], ProgramOutput]
@@ -46,8 +47,9 @@ def read_claude(output: bytes) -> ProgramOutput:
         return ProgramOutput(_text(output), _line(str(errors[-1])) if errors else "")
     last = found[-1]
     counted = _mapping(last.get("usage"))
-    sent = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    usage = _usage(sum(_number(counted.get(name)) for name in sent), counted.get("output_tokens"), last)
+    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    sent = sum(_number(counted.get(name)) for name in names)
+    usage = _usage(sent, counted.get("output_tokens"), last)
     result = last.get("result")
     message = result if isinstance(result, str) else ""
     failed = last.get("is_error") is True
@@ -67,7 +69,7 @@ def read_codex(output: bytes) -> ProgramOutput:
         elif event.get("type") == "turn.completed":
             sent, received = sent + _number(usage.get("input_tokens")), received + _number(usage.get("output_tokens"))
             counted = True
-    return ProgramOutput(text, error, _usage(sent, received, {}) if counted else None)
+    return ProgramOutput(text, error, _usage(sent, received, {}) if counted else UNKNOWN)
 
 
 def read_opencode(output: bytes) -> ProgramOutput:
@@ -86,7 +88,7 @@ def read_opencode(output: bytes) -> ProgramOutput:
             sent += sum(map(_number, (tokens.get("input"), cache.get("read"), cache.get("write"))))
             received += sum(map(_number, (tokens.get("output"), tokens.get("reasoning"))))
             cost += _number(part.get("cost"))
-    return ProgramOutput(text, error, _usage(sent, received, {"total_cost_usd": cost}) if counted else None)
+    return ProgramOutput(text, error, _usage(sent, received, {"total_cost_usd": cost}) if counted else UNKNOWN)
 
 
 def read_gemini(output: bytes) -> ProgramOutput:
@@ -99,7 +101,7 @@ def read_gemini(output: bytes) -> ProgramOutput:
     sent = sum(_number(each.get("prompt")) for each in models)
     received = sum(_number(each.get("candidates")) + _number(each.get("thoughts")) for each in models)
     error = _line(str(_mapping(last.get("error")).get("message", "")))
-    return ProgramOutput(str(last.get("response") or ""), error, _usage(sent, received, {}) if models else None)
+    return ProgramOutput(str(last.get("response") or ""), error, _usage(sent, received, {}) if models else UNKNOWN)
 
 
 def read_aider(output: bytes) -> ProgramOutput:
@@ -114,7 +116,7 @@ def read_aider(output: bytes) -> ProgramOutput:
         received += _number(line[3].replace(",", "")) * _UNITS[line[4]]
         cost = _number(line[5]) if line[5] else cost
     errors = [each[1] for each in _AIDER_ERROR.finditer(text, found[-1].end() if found else 0)]
-    usage = _usage(sent, received, {"total_cost_usd": cost}) if found else None
+    usage = _usage(sent, received, {"total_cost_usd": cost}) if found else UNKNOWN
     return ProgramOutput(text, _line(errors[-1]) if errors else "", usage)
 
 
@@ -143,9 +145,13 @@ def _parsed(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _usage(sent: Any, received: Any, costs: Mapping[str, Any]) -> Usage:
-    cost = costs.get("total_cost_usd")
-    dollars = round(_number(cost), 6) if isinstance(cost, int | float) else None
-    return Usage(input_tokens=int(_number(sent)), output_tokens=int(_number(received)), cost_usd=dollars)
+    """The usage; a number of 0 is unknown, since programs print it for what they do not count, such as the price of a
+    model of one's own server."""
+    tokens = int(_number(sent)), int(_number(received))
+    cost = round(_number(costs.get("total_cost_usd")), 6) or None
+    if not any(tokens):
+        return Usage(cost_usd=cost)
+    return Usage(input_tokens=tokens[0], output_tokens=tokens[1], cost_usd=cost)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

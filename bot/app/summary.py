@@ -32,6 +32,7 @@ def get_summary(home: Path, row: RunRow, events: Sequence[RunEvent]) -> SessionS
         after=state.validations[-1] if state.validations else None,
         stop=state.stop,
         chosen=tuple(attempt for attempt in attempts(state) if attempt.candidates),
+        usage=state.usage,
         directory=str(where),
         diff=str(where / last) if content is not None else None,
         best_attempt=best if earlier else None,

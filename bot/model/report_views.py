@@ -99,7 +99,7 @@ class Attempt(Model):
     """False where nothing was checked before, so that all of its errors count as remaining."""
     validation: Validation | None = None
     usage: Usage | None = None
-    """The tokens and cost of its agents, where a program counts them."""
+    """What its agents and models used; None where none was asked."""
     candidates: tuple[CandidateResult, ...] = ()
     """The changes among which it chose; empty where it asked for one."""
     winner: int | None = None
@@ -203,12 +203,8 @@ class RunView(Model):
     """How long a queued run has waited so far; 0 where this was not read."""
     metadata: RunMetadata | None = None
     """How a run ended, for programs (`rules.runs.run_metadata`); None while it is not over."""
-
-    @property
-    def usage(self) -> Usage | None:
-        """The tokens and cost of all attempts; None where no program counted them."""
-        known = [attempt.usage for attempt in self.attempts if attempt.usage is not None]
-        return sum(known[1:], known[0]) if known else None
+    usage: Usage | None = None
+    """What all agents and models of the run used; None before the first has ended."""
 
 
 class CheckOutput(Model):

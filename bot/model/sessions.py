@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pydantic import Field
 
+from bot.model.agents import Usage
 from bot.model.base import CamelModel, Model
 from bot.model.pipeline import Validation
 from bot.model.proof import Proof, ProofLevel
@@ -71,6 +72,8 @@ class SessionSummary(Model):
     best_attempt: int | None = None
     best_diff: str | None = None
     """The file of an earlier attempt that came further than the last."""
+    usage: Usage | None = None
+    """What all agents and models used; None where none was asked."""
     found: tuple[str, ...] = ()
     """The files of what was in the tree beside the change, such as a person's edits, before it was restored."""
 
@@ -97,6 +100,8 @@ class Session(CamelModel):
     branch: str | None = None
     pull_request: str | None = None
     changed_paths: tuple[str, ...] = ()
+    usage: Usage | None = None
+    """What all agents and models used so far; a number that is unknown is left out."""
     waiting_for: str | None = None
     created_at: datetime
     ended_at: datetime | None = None

@@ -166,6 +166,15 @@ class StopPolicy(_Section):
     max_iterations: Whole = _key(10, help="Attempts after which a run ends.", ge=1, le=100)
     max_duration_ms: Whole = _key(1_800_000, help="Milliseconds after which a run ends.", ge=1000, le=604_800_000)
     no_progress_threshold: Whole = _key(3, help="Attempts without progress after which a run ends.", ge=1, le=1000)
+    max_day_cost: Seconds | None = _key(
+        None, help="US dollars that models may use here in one day (UTC); at most the operator's.", ge=0, le=1_000_000
+    )
+    max_day_tokens: Whole | None = _key(
+        None,
+        help="Tokens that models without a known price may use here in one day; at most the operator's.",
+        ge=1,
+        le=1_000_000_000_000,
+    )
 
 
 class PullRequestsPolicy(_Section):

@@ -14,7 +14,7 @@ from bot.agent.model_planner import ModelPlan, PlanMaterial
 from bot.agent.protocol import Agent
 from bot.config import Policy, Settings
 from bot.github.client import GitHub
-from bot.model import Classification, Language, Repo, ValidationStep
+from bot.model import Classification, Language, Repo, Usage, ValidationStep
 from bot.model.jobs import Job, JobState
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
@@ -30,6 +30,7 @@ from bot.store.inbox.commands import Commands
 from bot.store.inbox.deliveries import Deliveries
 from bot.store.retention.rows import Retention
 from bot.store.retention.runs import RunRetention
+from bot.store.runs.agent_usage import AgentUsage
 from bot.store.runs.pull_runs import PullRuns
 from bot.store.runs.reported import Reports
 from bot.store.runs.runs import RunRow, Runs
@@ -75,6 +76,7 @@ class Stores:
     threads: ThreadStore
     retention: Retention
     run_retention: RunRetention
+    usage: AgentUsage
 
     @classmethod
     def of(cls, database: Database, changes: Changes | None = None) -> Stores:
@@ -94,6 +96,7 @@ class Stores:
             threads=ThreadStore(database),
             retention=Retention(database),
             run_retention=RunRetention(database),
+            usage=AgentUsage(database),
         )
 
 
@@ -117,6 +120,15 @@ class GitHubHealth:
     github: Reason = _NOT_ASKED
     app: Reason = _NOT_ASKED
     at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVerdict:
+    """Why a step failed according to a model, None where it did not answer; and what the model used."""
+
+    agent: str
+    classification: Classification | None
+    usage: Usage
 
 
 async def _by_rule_alone(_: RunRow, __: object) -> None:
@@ -143,8 +155,8 @@ class Context:
     holds_secret: Callable[[str], bool]
     ask_for_plan: Callable[[RunRow, PlanMaterial], Awaitable[ModelPlan | None]] = _by_rule_alone
     """What a model adds to the plan; None where no model is among the run's agents."""
-    classify: Callable[[RunRow, ValidationStep], Awaitable[Classification | None]] = _by_rule_alone
-    """Why a step of the session's own commands failed, by a model; None leaves it to the rule."""
+    classify: Callable[[RunRow, ValidationStep], Awaitable[ModelVerdict | None]] = _by_rule_alone
+    """Why a step of the session's own commands failed, by a model; None where no model is to be asked."""
     wake: Mapping[Loop, asyncio.Event] = field(default_factory=lambda: {loop: asyncio.Event() for loop in Loop})
     health_answers: deque[GitHubHealth] = field(default_factory=lambda: deque((GitHubHealth(),), maxlen=1))
     """The last answer alone. Only `workflows.maintenance.github_health` appends to it; any thread may read it."""

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.command import TAIL_BYTES, CommandAgent, read_changes
-from bot.model import AgentTask, Change, Proposal
+from bot.model import AgentTask, Change, Proposal, Usage
 from bot.reports.locale.reasons import english
 from tests.agent.runner import boxed
 from tests.machine import CPU_S, PATIENCE_S, PYTHON
@@ -32,7 +32,7 @@ async def test_the_brief_is_on_stdin_and_the_tree_is_the_directory(tmp_path: Pat
     brief = (tmp_path / "brief").read_text()
     assert brief.startswith(f"{tmp_path}\n")
     assert "make it pass" in brief
-    assert proposal == Proposal(agent="command", offered=True, edited_in_place=True)
+    assert proposal == Proposal(agent="command", offered=True, edited_in_place=True, usage=Usage())
 
 
 async def test_the_worktree_is_filled_into_argv(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ async def test_it_receives_the_variables_and_paths_that_it_was_given(tmp_path: P
 )
 async def test_printed_changes_are_the_proposal(tmp_path: Path, printed: str) -> None:
     proposal = await ask(tmp_path, f"print({printed!r})")
-    assert proposal == Proposal(agent="command", offered=True, changes=READ)
+    assert proposal == Proposal(agent="command", offered=True, changes=READ, usage=Usage())
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ async def test_printed_changes_are_the_proposal(tmp_path: Path, printed: str) ->
 )
 async def test_whatever_else_is_printed_leaves_the_edits_in_the_tree(tmp_path: Path, printed: str) -> None:
     proposal = await ask(tmp_path, f"print({printed!r}); open('edited', 'w').write('x')")
-    assert proposal == Proposal(agent="command", offered=True, edited_in_place=True)
+    assert proposal == Proposal(agent="command", offered=True, edited_in_place=True, usage=Usage())
     assert (tmp_path / "edited").read_text() == "x"
 
 

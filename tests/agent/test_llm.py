@@ -35,7 +35,7 @@ class Desk:
         async def read(_: AgentTask, __: Path, first: Sequence[str]) -> TaskFiles:
             return TaskFiles({**dict.fromkeys(first, "as asked"), **texts}, [*texts, "README.md", *first])
 
-        budget = ModelBudget(self._home / "usage.json", ModelLimits(100_000, 100_000, 5.0, 5.0))
+        budget = ModelBudget(ModelLimits(100_000, 100_000, 5.0, 5.0))
         with model_server(answer if isinstance(answer, list) else [answer]) as server:
             for name, value in server.environment(KEY).items():
                 self._patch.setenv(name, value)
@@ -57,6 +57,7 @@ async def test_the_models_changes_are_proposed_with_what_they_cost(desk: Desk) -
     proposal = await desk.propose(FIX)
     assert (proposal.agent, proposal.offered, proposal.edited_in_place) == ("llm:openai:gpt-5", True, False)
     assert proposal.changes == (Change(path="src/sum.py", content="def add(a, b):\n    return a + b\n"),)
+    assert proposal.usage.tokens == 1_200 and 0 < (proposal.usage.cost_usd or 0) < 0.01
     assert re.fullmatch(r"1,200 tokens, about \$0\.00\d\d", english(proposal.note))
 
 

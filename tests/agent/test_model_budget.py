@@ -1,58 +1,69 @@
-"""What models have used, by day and run, in a file that several processes share."""
+"""The budgets of models: what is stored counts, with what was used since."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from datetime import UTC, datetime
 
 import pytest
 
 from bot.agent.model_budget import ModelBudget, ModelLimits, Remaining
+from bot.model import Usage
+from bot.model.agents import Spent, SpentSoFar
 from bot.model.reasons import Reason
 
 LIMITS = ModelLimits(run_tokens=100, day_tokens=150, run_cost=1.0, day_cost=1.5)
+NIGHT = datetime(2026, 1, 31, 23, 59, tzinfo=UTC)
 
 
-def reached(budget: ModelBudget, run_id: str) -> str:
-    remaining = budget.remaining(run_id)
-    assert isinstance(remaining, Reason)
-    return remaining.kind
+def budget(stored: SpentSoFar, limits: ModelLimits = LIMITS) -> ModelBudget:
+    async def read(day: str, run_id: str) -> SpentSoFar:
+        assert (day, run_id) == ("2026-01-31", "run-1")
+        return stored
+
+    return ModelBudget(limits, read, lambda: NIGHT)
 
 
-def test_runs_share_the_day_and_a_run_goes_on_over_midnight(tmp_path: Path) -> None:
-    today = ["2026-01-01"]
-    budget = ModelBudget(tmp_path / "usage.json", LIMITS, lambda: today[0])
-    assert budget.remaining("a") == Remaining(100, 1.0)
-    budget.add("a", 40, 0.25)
-    budget.add("a", 20, 0.25)
-    assert (budget.remaining("a"), budget.remaining("b")) == (Remaining(40, 0.5), Remaining(90, 1.0))
-    budget.add("b", 90, 0)
-    assert (reached(budget, "a"), reached(budget, "c")) == ("model.day_tokens", "model.day_tokens")
-    today[0] = "2026-01-02"
-    assert (budget.remaining("a"), budget.remaining("c")) == (Remaining(40, 0.5), Remaining(100, 1.0))
-    budget.add("c", 1, 1.25)
-    assert reached(budget, "c") == "model.run_cost"
-    budget.add("d", 1, 0.25)
-    assert reached(budget, "e") == "model.day_cost"
+async def test_a_run_and_a_day_have_limits_of_their_own() -> None:
+    """REQ-RUN-008."""
+    found = budget(SpentSoFar(run=Spent(tokens=60, cost_usd=0.5), day=Spent(unpriced_tokens=90, cost_usd=1.25)))
+    assert await found.remaining("run-1") == Remaining(40, 0.25)
+    found.add(Usage(input_tokens=20, output_tokens=5, cost_usd=0.125))
+    assert await found.remaining("run-1") == Remaining(15, 0.125)
+    found.add(Usage(input_tokens=10))
+    assert await found.remaining("run-1") == Remaining(5, 0.125)
 
 
-def test_another_process_counts_the_same(tmp_path: Path) -> None:
-    for number in range(3):
-        ModelBudget(tmp_path / "usage.json", LIMITS).add(f"run-{number}", 10, 0)
-    assert ModelBudget(tmp_path / "usage.json", LIMITS).remaining("x") == Remaining(100, 1.0)
-    ModelBudget(tmp_path / "usage.json", LIMITS).add("y", 110, 0)
-    assert ModelBudget(tmp_path / "usage.json", LIMITS).remaining("x") == Remaining(10, 1.0)
+SMALL = ModelLimits(run_tokens=100, day_tokens=150, run_cost=1.0, day_cost=1.5, place_day_tokens=50, place_day_cost=0.5)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"2026-01-01": 3}', '{"2026-01-01": {"a": []}}'])
-def test_a_damaged_file_counts_as_empty(tmp_path: Path, text: str) -> None:
-    (tmp_path / "usage.json").write_text(text)
-    budget = ModelBudget(tmp_path / "usage.json", LIMITS)
-    assert budget.remaining("a") == Remaining(100, 1.0)
-    budget.add("a", 10, 0)
-    assert budget.remaining("a") == Remaining(90, 1.0)
+@pytest.mark.parametrize(
+    ("stored", "kind"),
+    [
+        (SpentSoFar(run=Spent(tokens=100)), "model.run_tokens"),
+        (SpentSoFar(run=Spent(cost_usd=1.0)), "model.run_cost"),
+        (SpentSoFar(day=Spent(unpriced_tokens=150)), "model.day_tokens"),
+        (SpentSoFar(day=Spent(cost_usd=1.5)), "model.day_cost"),
+        (SpentSoFar(place_day=Spent(unpriced_tokens=50)), "model.repo_day_tokens"),
+        (SpentSoFar(place_day=Spent(cost_usd=0.5)), "model.repo_day_cost"),
+    ],
+)
+async def test_a_budget_that_is_used_up_is_named_with_the_time_of_the_next(stored: SpentSoFar, kind: str) -> None:
+    """REQ-RUN-008."""
+    reached = await budget(stored, SMALL).remaining("run-1")
+    assert isinstance(reached, Reason) and reached.kind == kind
+    of_day = "day" in kind
+    assert reached.values.get("until") == ("2026-02-01 00:00 UTC" if of_day else None)
+    assert await budget(stored, SMALL).used_up("run-1") == (reached if of_day else None)
 
 
-def test_old_days_go(tmp_path: Path) -> None:
-    for day in range(1, 29):
-        ModelBudget(tmp_path / "usage.json", LIMITS, lambda day=day: f"2026-01-{day:02}").add("a", 1, 0)  # type: ignore[misc]
-    assert ModelBudget(tmp_path / "usage.json", LIMITS, lambda: "2026-01-28").remaining("a") == Remaining(86, 1.0)
+async def test_tokens_with_a_known_price_count_in_dollars_alone_on_a_day() -> None:
+    """REQ-RUN-008: the price is what is limited, and a cached token costs a tenth."""
+    found = budget(SpentSoFar(day=Spent(tokens=10_000, cost_usd=0.5)), SMALL)
+    found.add(Usage(input_tokens=10_000, output_tokens=0, cost_usd=0.1))
+    assert await found.used_up("run-1") is None
+
+
+async def test_without_a_store_the_calls_of_the_process_count() -> None:
+    found = ModelBudget(LIMITS)
+    found.add(Usage(input_tokens=70, output_tokens=20))
+    assert await found.remaining("loop") == Remaining(10, 1.0)

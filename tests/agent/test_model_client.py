@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from pydantic import BaseModel
 
 from bot.agent.model_budget import ModelBudget, ModelLimits
 from bot.agent.model_client import ModelAnswer, ModelClient, ModelProblem, prompt_file
+from bot.model import Usage
+from bot.model.agents import Spent, SpentSoFar
 from tests.agent.model_server import IN, OUT, Answer, ModelServer, model_server
 
 MODELS = ("anthropic:claude-sonnet-4-5", "openai:gpt-5", "openai-chat:gpt-5", "google:gemini-2.5-pro")
@@ -26,7 +29,7 @@ class Desk:
     """A client of a server with a script; `waits` are the pauses between its tries."""
 
     def __init__(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.budget = ModelBudget(home / "usage.json", ModelLimits(10_000, 20_000, 1.0, 1.0))
+        self.budget = ModelBudget(ModelLimits(10_000, 20_000, 1.0, 1.0))
         self.waits: list[float] = []
         self._patch = monkeypatch
 
@@ -57,8 +60,8 @@ async def test_each_provider_is_asked_in_its_own_format(desk: Desk, model: str) 
     with model_server([GOOD]) as server:
         answer = await desk.ask(server, model, "fix the secret\ud83d")
     (_, headers, body), *more = server.requests
-    assert (answer.value, answer.tokens, more) == (Names(changes=("a",)), IN + OUT, [])
-    assert answer.cost is not None and 0 < answer.cost < 0.1
+    assert (answer.value, answer.usage.tokens, more) == (Names(changes=("a",)), IN + OUT, [])
+    assert answer.usage.cost_usd is not None and 0 < answer.usage.cost_usd < 0.1
     assert KEY in str(headers) and KEY not in str(body)
     assert "the rules" in str(body) and "fix the ***" in str(body)
 
@@ -87,9 +90,10 @@ async def test_what_does_not_help_is_not_repeated(
 @pytest.mark.parametrize("model", MODELS)
 async def test_an_answer_that_cannot_be_read_is_asked_for_anew_twice(desk: Desk, model: str) -> None:
     with model_server(["broken", GOOD]) as server:
-        assert (await desk.ask(server, model)).tokens == 2 * (IN + OUT)
-    with model_server(["broken"]) as server:
-        assert await desk.problem(server, model) == "model.unreadable"
+        assert (await desk.ask(server, model)).usage.tokens == 2 * (IN + OUT)
+    with model_server(["broken"]) as server, pytest.raises(ModelProblem) as caught:
+        await desk.ask(server, model)
+    assert (caught.value.reason.kind, caught.value.usage.tokens) == ("model.unreadable", 3 * (IN + OUT))
     assert len(server.requests) == 3
 
 
@@ -107,14 +111,17 @@ async def test_a_prompt_that_no_limit_allows_is_not_sent(desk: Desk) -> None:
 
 
 async def test_the_day_has_a_limit_of_its_own(desk: Desk) -> None:
-    desk.budget.add("another run", 20_000, 0)
+    async def read(_: str, __: str) -> SpentSoFar:
+        return SpentSoFar(day=Spent(tokens=20_000, unpriced_tokens=20_000))
+
+    desk.budget = replace(desk.budget, read=read)
     with model_server([GOOD]) as server:
         assert await desk.problem(server, MODELS[0]) == "model.day_tokens"
     assert server.requests == []
 
 
 async def test_money_that_is_spent_is_not_spent_again(desk: Desk) -> None:
-    desk.budget.add("run-1", 1, 1.0)
+    desk.budget.add(Usage(input_tokens=1, output_tokens=0, cost_usd=1.0))
     with model_server([GOOD]) as server:
         assert await desk.problem(server, MODELS[0]) == "model.run_cost"
     assert server.requests == []
@@ -123,7 +130,7 @@ async def test_money_that_is_spent_is_not_spent_again(desk: Desk) -> None:
 async def test_a_model_without_a_known_price_is_limited_by_its_tokens(desk: Desk) -> None:
     with model_server([GOOD]) as server:
         answer = await desk.ask(server, "openai-chat:home-made")
-    assert (answer.tokens, answer.cost) == (IN + OUT, None)
+    assert (answer.usage.tokens, answer.usage.cost_usd) == (IN + OUT, None)
 
 
 async def test_an_unknown_provider_is_named(desk: Desk) -> None:

@@ -20,7 +20,7 @@ STEP = ValidationStep(command="make verify", stage="custom", passed=False, exit_
 
 @pytest.fixture
 def client(tmp_path: Path) -> ModelClient:
-    budget = ModelBudget(tmp_path / "usage.json", ModelLimits(100_000, 100_000, 5.0, 5.0))
+    budget = ModelBudget(ModelLimits(100_000, 100_000, 5.0, 5.0))
     return ModelClient("anthropic:claude-sonnet-4-5", budget, str)
 
 
@@ -63,5 +63,6 @@ async def test_a_failure_is_classified_by_what_the_command_printed(
     """REQ-RUN-005."""
     with model_server([answer]) as server:
         serve(server, monkeypatch)
-        assert await classify_step(client, "run-1", STEP) == kind
+        found, usage = await classify_step(client, "run-1", STEP)
+    assert (found, bool(usage.tokens)) == (kind, answer != 401)
     assert "make verify\nexit code 2\n2 of 5 went wrong" in server.requests[0][2]["messages"][0]["content"][0]["text"]

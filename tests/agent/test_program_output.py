@@ -9,6 +9,7 @@ import json
 import pytest
 
 from bot.agent.program_output import (
+    UNKNOWN,
     ProgramOutput,
     ReadOutput,
     read_aider,
@@ -113,4 +114,11 @@ def test_a_programs_own_error_is_read_as_one_line(read: ReadOutput, printed: byt
 )  # fmt: skip
 def test_whatever_a_program_prints_is_no_error(read: ReadOutput, printed: bytes) -> None:
     found = read(printed)
-    assert found.usage is None or (found.usage.input_tokens >= 0 and found.usage.output_tokens >= 0)
+    assert found.usage == UNKNOWN or found.usage.tokens
+
+
+def test_a_figure_of_0_is_unknown() -> None:
+    """Programs print it for a model of one's own server, and for an answer that they did not get."""
+    assert read_claude(lines({**CLAUDE, "usage": {"input_tokens": 0}, "total_cost_usd": 0})).usage == UNKNOWN
+    free = {"type": "step_finish", "part": {"cost": 0, "tokens": {"input": 7, "output": 1}}}
+    assert read_opencode(lines(free)).usage == Usage(input_tokens=7, output_tokens=1)

@@ -135,7 +135,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "workflows/dashboard/boxes",
         "workflows/dashboard/view",
     ),
-    "store/database/test_database.py": ("store/migrations/versions/v0010_first",),
+    "store/database/test_database.py": ("store/migrations/versions/v0011_first",),
     "store/history/test_visibility.py": ("store/database/open",),
     "test_http.py": ("errors",),
     "web/pages/test_history_page.py": ("app/record_pages",),
@@ -200,6 +200,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     ),
     "workflows/runs/test_package.py": (
         "workflows/agents/ask_agents",
+        "workflows/agents/usage",
         "workflows/runs/implement",
     ),
     "workflows/runs/test_prove_tricks.py": ("workflows/runs/changed_tests",),

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 
+from bot.model.events.agents import AgentEnded
 from bot.model.events.phases import (
     ImplementationCompleted,
     ImplementationFailed,
@@ -64,7 +65,7 @@ _Failed = Annotated[
 ]
 _InPhases = _Started | _Completed | _Failed | PhaseSkipped
 _OfChanges = PatchFallbackApplied | ChangesApplied
-_InAttempts = AttemptStarted | AgentStarted | _OfChanges
+_InAttempts = AttemptStarted | AgentStarted | AgentEnded | _OfChanges
 _OfChecks = CheckStarted | CheckEnded | TestsEnded
 _OfSetup = SetupStarted | SetupCompleted | SetupFailed
 _OfProof = TestsWithoutChangeEnded | MutantsEnded | ProofDecided

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from bot.model.agents import Usage
+from bot.model.agents import NO_MODEL, Usage
 from bot.model.candidates import CandidateResult
 from bot.model.events.runs import AttemptEvent
 from bot.model.reasons import Reason
@@ -35,7 +35,8 @@ class CandidateFailed(AttemptEvent):
     refused: str = ""
     repeated: bool = False
     same_as: int | None = None
-    usage: Usage | None = None
+    usage: Usage = NO_MODEL
+    over_budget: bool = False
 
     @property
     def key(self) -> str:

@@ -28,6 +28,7 @@ from bot.reports.runs.outcome import (
     what_failed,
 )
 from bot.reports.runs.proof import is_shown, proof_paragraph
+from bot.reports.runs.usage import usage_words
 from bot.reports.runs.validation import error_delta, is_flaky, latest, what_ran
 
 _MAX_RUNS = 20
@@ -120,6 +121,7 @@ def _explained(run: RunView, language: Language) -> list[str]:
         next_steps(run, language, explained=True) if over else "",
         tried,
         rejected_changes(run, language),
+        usage_words(run.usage, language) if run.usage else "",
         known_errors(run, language),
         conflicts(run, language),
     ]

@@ -13,6 +13,7 @@ from bot.reports.format.error_line import readable
 from bot.reports.format.markdown import details, table, within
 from bot.reports.format.truncate import inline_code
 from bot.reports.locale.catalog import bullets, t
+from bot.reports.runs.usage import used
 from bot.reports.runs.validation import is_flaky, outcome
 
 _MAX_ROWS = 20
@@ -34,12 +35,25 @@ def attempts_table(view: RunView, language: Language) -> str:
         return ""
     head = [t(language, key) for key in ("attempt", "agent", "result", "attempts.errors", "time")]
     rows = []
+    shown = view.attempts[-_MAX_ROWS:]
+    amounts = ["–", *(_used(attempt, language) for attempt in shown)]
     if view.baseline is not None:
         rows.append([t(language, "attempts.before"), "–", *_outcome(view.baseline, "", language)])
-    for attempt in view.attempts[-_MAX_ROWS:]:
+    for attempt in shown:
         agent = inline_code(attempt.agent, 60) if attempt.agent else "–"
         rows.append([str(attempt.attempt), agent, *_result(attempt, language)])
+    if set(amounts) != {"–"}:
+        head.append(t(language, "attempts.used"))
+        rows = [[*row, words] for row, words in zip(rows, amounts[-len(rows) :], strict=True)]
     return table(head, rows)
+
+
+def _used(attempt: Attempt, language: Language) -> str:
+    """Returns what the agents of an attempt used, a dash if no model was asked."""
+    usage = attempt.usage
+    if usage is None or usage.used_no_model:
+        return "–"
+    return used(usage, language)
 
 
 def _result(attempt: Attempt, language: Language) -> tuple[str, str, str]:

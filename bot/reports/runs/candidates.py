@@ -8,7 +8,7 @@ from bot.model.report_views import Attempt
 from bot.reports.format.markdown import details, table
 from bot.reports.format.truncate import inline_code, one_line
 from bot.reports.locale.catalog import t
-from bot.reports.runs.footer import usage_words
+from bot.reports.runs.usage import used
 
 _MAX_SECTIONS = 3
 _AGENT_CHARS = 60
@@ -38,7 +38,7 @@ def _row(one: CandidateResult, attempt: Attempt, language: Language) -> list[str
         candidate_errors(one, language) or "–",
         t(language, f"proof.level.{one.proof}") if one.proof else "–",
         str(one.lines) if one.lines is not None else "–",
-        usage_words(one.usage, language) if one.usage else t(language, "candidates.unknown"),
+        used(one.usage, language) if one.usage else t(language, "candidates.unknown"),
     ]
 
 
@@ -62,6 +62,6 @@ def candidate_words(one: CandidateResult, language: Language) -> str:
         candidate_errors(one, language) if one.result == "failed" else "",
         t(language, f"proof.level.{one.proof}") if one.proof else "",
         t(language, "candidates.size", count=one.lines) if one.lines is not None else "",
-        usage_words(one.usage, language) if one.usage else "",
+        used(one.usage, language) if one.usage else "",
     ]
     return f"{one_line(one.agent, _AGENT_CHARS)}: {', '.join(word for word in words if word)}"

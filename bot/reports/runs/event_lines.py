@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 
 from bot.model import Language
+from bot.model.events.agents import AgentEnded
 from bot.model.events.phases import ImplementationFailed, PackagingCompleted, PlanningStarted
 from bot.model.events.proof import ProofDecided, ReproductionCompleted, ReproductionFailed
 from bot.model.events.run_event import CandidateEvent, RunEvent
@@ -25,6 +26,7 @@ from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import reason_text
 from bot.reports.runs.candidates import candidate_words
 from bot.reports.runs.failures import headline
+from bot.reports.runs.usage import amount
 from bot.reports.runs.validation import hindrance
 
 _LAST_LINE_CHARS = 80
@@ -76,6 +78,10 @@ def _attempt_text(event: RunEvent, language: Language) -> str | None:
             return t(language, "event.changed", agent=event.agent, paths=", ".join(event.paths))
         case ImplementationFailed():
             return t(language, "event.no_change", why=reason_text(event.message, language))
+        case AgentEnded():
+            if not event.usage.tokens and not event.usage.cost_usd:
+                return None
+            return t(language, "event.usage", agent=event.agent, amount=amount(event.usage, language))
         case CheckEnded():
             return _check(event, language)
         case _:

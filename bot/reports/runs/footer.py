@@ -10,6 +10,7 @@ from bot.reports.format.markdown import escape, link
 from bot.reports.format.truncate import inline_code
 from bot.reports.locale.catalog import has_message, t
 from bot.reports.locale.reasons import reason_text
+from bot.reports.runs.usage import usage_words
 
 
 def footer(
@@ -19,16 +20,9 @@ def footer(
     is known."""
     words = [t(language, "footer", run=link(inline_code(run_id, 80), page_url))] if run_id else []
     words += [sandbox_words(sandbox, language)] if sandbox else []
-    words += [usage_words(usage, language)] if usage else []
+    used = usage_words(usage, language) if usage else ""
+    words += [used] if used else []
     return f"<sub>{' · '.join(words)}</sub>" if words else ""
-
-
-def usage_words(usage: Usage, language: Language) -> str:
-    """Returns the tokens of coding agents, and their cost where a program names it: `Agent: 12,345 tokens, $0.12`."""
-    tokens = f"{usage.input_tokens + usage.output_tokens:,}"
-    if usage.cost_usd is None:
-        return t(language, "footer.tokens", tokens=tokens)
-    return t(language, "footer.cost", tokens=tokens, cost=f"{usage.cost_usd:.2f}")
 
 
 def sandbox_words(sandbox: Reason, language: Language) -> str:

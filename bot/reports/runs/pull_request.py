@@ -14,10 +14,11 @@ from bot.reports.format.truncate import cut_lines, cut_middle, fence, inline_cod
 from bot.reports.locale.catalog import bullets, duration, t
 from bot.reports.locale.reasons import reason_text
 from bot.reports.runs.candidates import candidates_folded
-from bot.reports.runs.footer import sandbox_words, usage_words
+from bot.reports.runs.footer import sandbox_words
 from bot.reports.runs.group import conflicts
 from bot.reports.runs.issue_comment import agent_sentence, changed_paths, setup_and_checks
 from bot.reports.runs.proof import is_shown, proof_line, proof_paragraph
+from bot.reports.runs.usage import usage_words
 from bot.reports.runs.validation import changes_table, checks_table, is_flaky, latest, what_ran
 
 _SUBJECT_CHARS = 72
@@ -133,7 +134,8 @@ def _provenance(view: RunView, language: Language) -> str:
         facts.append(t(language, "pull.because", reasons="; ".join(reasons)))
     if view.sandbox:
         facts.append(sandbox_words(view.sandbox, language))
-    facts += [usage_words(view.usage, language)] if view.usage else []
+    used = usage_words(view.usage, language) if view.usage else ""
+    facts += [used] if used else []
     return "\n".join(f"- {fact}" for fact in facts)
 
 

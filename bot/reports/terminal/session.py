@@ -12,6 +12,7 @@ from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import reason_text
 from bot.reports.runs.candidates import candidate_words
 from bot.reports.runs.proof import proof_line
+from bot.reports.runs.usage import usage_words
 from bot.reports.runs.validation import verdict
 
 __all__ = ["session_lines"]
@@ -39,6 +40,8 @@ def _lines(summary: SessionSummary, language: Language) -> Iterator[str]:
     if summary.attempt:
         yield _checks("session.after", summary.after, language)
     yield from (_candidates(attempt, language) for attempt in summary.chosen)
+    if summary.usage is not None and (used := usage_words(summary.usage, language)):
+        yield used
     if summary.diff is not None:
         yield t(language, "session.diff" if summary.status is Status.SUCCESS else "session.tried", path=summary.diff)
     if summary.best_diff is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 
-from bot.model.agents import Usage
+from bot.model.events.agents import AgentEnded
 from bot.model.events.phases import (
     ImplementationCompleted,
     ImplementationFailed,
@@ -121,7 +121,7 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
             return replace(state, loss=event.loss)
         case SessionFinished():
             return _finished(state, event)
-        case AgentStarted():
+        case AgentStarted() | AgentEnded():
             return _asked(state, event)
         case PhaseStarted() | PhaseCompleted() | ImplementationCompleted() | PhaseSkipped() | SetupStarted():
             return state
@@ -147,8 +147,10 @@ def _begun(state: RunState, event: PlanningStarted) -> RunState:
     )
 
 
-def _asked(state: RunState, event: AgentStarted) -> RunState:
+def _asked(state: RunState, event: AgentStarted | AgentEnded) -> RunState:
     """An agent was asked. A coding agent's first brief with a known error counts in the trial of guidance."""
+    if isinstance(event, AgentEnded):
+        return replace(state, calls=(*state.calls, event))
     if event.agent in FREE:
         return state
     tried = {one.id for one in state.tried_guidance}
@@ -180,14 +182,7 @@ def _applied(state: RunState, event: ChangesApplied) -> RunState:
         proof=None,
         notes=tuple(dict.fromkeys((*state.notes, *event.notes))),
         rejections=(*state.rejections, *event.refusals),
-        usage=_with_usage(state, event),
     )
-
-
-def _with_usage(state: RunState, event: ChangesApplied | ImplementationFailed) -> Mapping[int, Usage]:
-    if event.usage is None or event.iteration is None:
-        return state.usage
-    return {**state.usage, event.iteration: event.usage}
 
 
 def _packaged(state: RunState, event: ReviewCompleted | CommitPushed | PackagingCompleted | ConflictsSeen) -> RunState:
@@ -223,8 +218,7 @@ def _reproduced(state: RunState, event: ReproductionCompleted | ReproductionFail
 
 
 def _not_applied(state: RunState, event: ImplementationFailed) -> RunState:
-    usage, rejections = _with_usage(state, event), (*state.rejections, event.message)
-    state = replace(state, attempt_over=True, rejections=rejections, usage=usage)
+    state = replace(state, attempt_over=True, rejections=(*state.rejections, event.message))
     if event.reason in ENDING:
         return replace(state, stop=ExplainedStop(reason=event.reason, details=event.message))
     return replace(state, no_progress=state.no_progress + 1)

@@ -98,7 +98,7 @@ def attempts(state: RunState) -> tuple[Attempt, ...]:
         chosen = state.tournaments.get(number)
         known = {"candidates": chosen.results, "winner": chosen.winner} if chosen else {}
         attempt = _unchecked(number, changes.get(number))
-        attempt = attempt.model_copy(update={"usage": state.usage.get(number), **known})
+        attempt = attempt.model_copy(update={"usage": state.usage_of(number), **known})
         if number in checked:
             verdict = judge_attempt(state.states[: checked[number] + 1])
             outcome = outcomes[number]

@@ -254,6 +254,7 @@ def session_for(
         branch=state.branch or None,
         pull_request=state.pull.url if state.pull else None,
         changed_paths=state.changed_paths,
+        usage=state.usage,
         created_at=created_at,
         ended_at=state.ended_at,
     )

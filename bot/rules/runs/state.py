@@ -20,6 +20,8 @@ from bot.model import (
     Validation,
     ValidationStep,
 )
+from bot.model.agents import total_usage
+from bot.model.events.agents import AgentEnded
 from bot.model.events.tournament import CandidateChosen
 from bot.model.guidance_trial import TriedGuidance
 from bot.model.pipeline import ExistingErrors, PipelineStage, WhatRan
@@ -34,7 +36,8 @@ from bot.rules.stop import trajectory
 
 NOTHING_OFFERED = "nothing_to_offer"
 SAME_PATCH = "same_patch"
-ENDING = frozenset({NOTHING_OFFERED, SAME_PATCH})
+BUDGET = "budget"
+ENDING = frozenset({NOTHING_OFFERED, SAME_PATCH, BUDGET})
 """Reasons of an attempt without a change after which another attempt would be the same again."""
 
 
@@ -90,8 +93,8 @@ class RunState:
     """The repository's files that the task names."""
     changed_paths: tuple[str, ...] = ()
     made: tuple[AttemptChange, ...] = ()
-    usage: Mapping[int, Usage] = field(default_factory=dict)
-    """The tokens and cost of the attempts in which a program counted them."""
+    calls: tuple[AgentEnded, ...] = ()
+    """The agents that have answered or failed, with what they used."""
     rejections: tuple[Reason, ...] = ()
     """Why changes were not applied."""
     notes: tuple[Reason, ...] = ()
@@ -154,6 +157,16 @@ class RunState:
         """How long the run has been paused, up to `now`."""
         since = self.paused_at
         return self.paused_ms + (max(0, int((now - since).total_seconds() * 1000)) if since else 0)
+
+    @property
+    def usage(self) -> Usage | None:
+        """What all agents used; None before the first has ended."""
+        return total_usage(call.usage for call in self.calls)
+
+    def usage_of(self, attempt: int) -> Usage | None:
+        """What the agents and models of an attempt used; None where none was asked."""
+        phases = (Phase.IMPLEMENTATION, Phase.VALIDATION)
+        return total_usage(call.usage for call in self.calls if call.iteration == attempt and call.phase in phases)
 
     @property
     def counted(self) -> int:

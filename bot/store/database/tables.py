@@ -9,8 +9,10 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from bot.store.database.check_tables import base_results, metadata, outcome_errors, outcomes, test_runs
+from bot.store.database.usage_table import agent_usage
 
 __all__ = [
+    "agent_usage",
     "artifacts",
     "base_results",
     "candidates",

@@ -51,6 +51,9 @@ class JobRuns(ABC, Generic[RowT, EventT, StateT]):
         """The column values that these new events change in the row of a run with that status. The status and the end
         of a final run do not change."""
 
+    def count(self, connection: sa.Connection, place: str, run_id: str, now: str, new: Sequence[EventT]) -> None:
+        """Update sums over the events of all runs, in the commit that stores these new events at that time."""
+
     async def get(self, run_id: str) -> RowT | None:
         """The run with this id; None if there is none."""
         return await self._first(sa.select(self.table).where(self.table.c.id == run_id))
@@ -101,6 +104,7 @@ class JobRuns(ABC, Generic[RowT, EventT, StateT]):
             for artifact in artifacts:
                 put_artifact(connection, artifact)
             if new:
+                self.count(connection, row.repo, run_id, now, new)
                 values = {"version": table.c.version + 1, **self.changed_by(new, row.status)}
                 connection.execute(sa.update(table).where(table.c.id == run_id).values(values))
             return row, new

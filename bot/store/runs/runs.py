@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from pydantic import BeforeValidator
 
 from bot.model import Artifact, Phase, Repo, RunEvent, Status
+from bot.model.events.agents import AgentEnded
 from bot.model.events.run_event import RUN_EVENTS, CandidateEvent
 from bot.model.events.runs import SessionFinished
 from bot.model.reasons import ExplainedStop, Reason
@@ -20,6 +21,7 @@ from bot.store.database.database import Database, now_ms
 from bot.store.database.notify import Changes
 from bot.store.database.sql import visible_in
 from bot.store.database.tables import artifacts, candidates, run_issues, runs
+from bot.store.runs.agent_usage import add_usage
 from bot.store.runs.job_runs import JobRuns
 from bot.store.runs.rows import HELD, OPEN, JobRow, from_json, read_artifact
 
@@ -65,6 +67,11 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
             if isinstance(event, SessionFinished):
                 values |= {"status": event.status, "ended_at": now_ms()}
         return values
+
+    def count(self, connection: sa.Connection, place: str, run_id: str, now: str, new: Sequence[RunEvent]) -> None:
+        for event in new:
+            if isinstance(event, AgentEnded):
+                add_usage(connection, now[:10], place, run_id, event.agent, event.usage)
 
     async def create(self, run_id: str, spec: RunSpec) -> bool:
         """Store a new run and delete its issues from the candidates, in one commit.
@@ -238,9 +245,14 @@ class CandidateRuns(Runs):
         self._attempt, self._number = attempt, number
 
     async def append(self, run_id: str, events: Sequence[RunEvent], artifacts: Sequence[Artifact] = ()) -> None:
-        """Append the events as those of the candidate, with the artifacts, in one commit."""
+        """Append the events as those of the candidate, with the artifacts, in one commit.
+
+        What a model used is the run's own, whatever becomes of the candidate."""
         at = {"iteration": self._attempt, "candidate": self._number}
-        wrapped = [CandidateEvent.model_validate({**at, "event": event}) for event in events]
+        wrapped = [
+            event if isinstance(event, AgentEnded) else CandidateEvent.model_validate({**at, "event": event})
+            for event in events
+        ]
         await super().append(run_id, wrapped, artifacts)
 
 

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from bot.model import Language
 from bot.reports.locale.catalog import duration, t
 from bot.reports.locale.reasons import english_json, reason_text
+from bot.reports.runs.usage import usage_words
 from bot.web.pages.static_files import StaticFiles
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ class Templates:
             "ms": milliseconds,
             "color": color,
             "duration": partial(duration, language),
+            "usage": lambda usage: usage_words(usage, language),
             "reason": lambda reason: with_code(reason_text(reason, language)),
             "code": with_code,
             "json": lambda value: json.dumps(english_json(value), ensure_ascii=False, indent=2),

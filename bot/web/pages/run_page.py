@@ -21,8 +21,8 @@ from bot.model.events.run_event import RunEvent
 from bot.reports.pulls.evidence import evidence
 from bot.reports.pulls.failures import grouped_failures
 from bot.reports.runs.candidates import candidate_errors, result_words
-from bot.reports.runs.footer import usage_words
 from bot.reports.runs.proof import proof_line
+from bot.reports.runs.usage import used
 from bot.reports.runs.validation import verdict
 from bot.rules.pulls.check_state import checks_of
 from bot.rules.runs.run_metadata import attempts
@@ -148,7 +148,7 @@ class RunPages:
             "verdict": lambda step: verdict(step, language),
             "result_words": lambda one: result_words(one, language),
             "candidate_errors": lambda one: candidate_errors(one, language),
-            "usage_words": lambda usage: usage_words(usage, language),
+            "usage_words": lambda usage: used(usage, language),
             "artifacts": await self.runs.artifacts(row.id),
             "diff": self._diff(row.id, last_diff),
             "diff_name": last_diff,

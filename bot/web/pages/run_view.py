@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from bot.model import Language, Phase, ValidationStep
+from bot.model import Language, Phase, Usage, ValidationStep
+from bot.model.events.agents import AgentEnded
 from bot.model.events.base import Event
 from bot.model.events.phases import ImplementationFailed
 from bot.model.events.pull_checks import PullBaseChecked, PullCheckRan, PullTestsRan
@@ -59,6 +60,7 @@ class AttemptView:
     problems: list[Reason] = field(default_factory=list)
     checks: dict[int, CheckView] = field(default_factory=dict)
     verdict: str = ""
+    usage: Usage | None = None
     outcome: Attempt | None = None
 
     @property
@@ -87,6 +89,9 @@ def attempt_views(events: Iterable[RunEvent], outcomes: Sequence[Attempt]) -> li
                 view(event.iteration).number, view(event.iteration).limit = event.attempt, event.of
             case AgentStarted() if event.phase is Phase.IMPLEMENTATION:
                 view(event.iteration).agents.append(event.agent)
+            case AgentEnded() if event.phase is not Phase.REPRODUCTION and event.iteration is not None:
+                used = view(event.iteration).usage
+                view(event.iteration).usage = event.usage if used is None else used + event.usage
             case ChangesApplied():
                 view(event.iteration).change = event
                 view(event.iteration).problems += event.refusals

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.agent.protocol import Agent
 from bot.errors import Refused, UserError
 from bot.model import AgentTask, Proposal, Usage
+from bot.model.agents import NO_MODEL
 from bot.model.reasons import Reason
 from bot.reports.locale.reasons import refused
 from bot.rules.patches.change_policy import check_changes
@@ -18,6 +20,7 @@ from bot.rules.runs.changes import FREE, MECHANICAL
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.weakened_tests import FileTexts
 from bot.store.runs.runs import RunRow
+from bot.workflows.agents.usage import with_duration
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import tried_before
 from bot.workflows.tampering import SCRIPTS, check_weakened_tests, file_texts
@@ -43,7 +46,7 @@ class AcceptedChange:
     notes: tuple[Reason, ...]
     refusals: tuple[Reason, ...] = ()
     """Of agents that were asked before in the same attempt; the next attempt's prompt names them."""
-    usage: Usage | None = None
+    usage: Usage = NO_MODEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,8 @@ class SkippedAgent:
     refused: str = ""
     touched: bool = True
     """The tree may differ from how it was before."""
-    usage: Usage | None = None
+    over_budget: bool = False
+    usage: Usage = NO_MODEL
     same_as: int | None = None
     """The number of the candidate of the attempt that is the same change."""
 
@@ -72,24 +76,19 @@ async def ask(
     context: Context, row: RunRow, state: RunState, developer: Agent, task: AgentTask, tree: Tree
 ) -> AcceptedChange | SkippedAgent:
     """The change that the agent made in the tree, or why the next agent is asked."""
-    usage: Usage | None = None
+    usage, began = Usage(), time.monotonic()
     answer: AcceptedChange | SkippedAgent
     try:
         proposal = await developer.propose(task, tree.path)
-        usage = proposal.usage
+        usage = with_duration(proposal.usage, began)
         answer = await _tried(context, row, state, proposal, task, tree)
     except UserError as error:
         if developer.name in FREE:
-            return SkippedAgent(developer.name, make_reason("agent.misfit", why=error_reason(error)))
-        reason = error.reason if isinstance(error, Refused) else _PATCH_FAILED
-        answer = SkippedAgent(developer.name, error_reason(error), refused=reason)
+            answer = SkippedAgent(developer.name, make_reason("agent.misfit", why=error_reason(error)))
+        else:
+            reason = error.reason if isinstance(error, Refused) else _PATCH_FAILED
+            answer = SkippedAgent(developer.name, error_reason(error), refused=reason)
     return replace(answer, usage=usage)
-
-
-def total_usage(answers: Sequence[AcceptedChange | SkippedAgent]) -> Usage | None:
-    """The usage of all agents that were asked; None where no program counts it."""
-    known = [each.usage for each in answers if each.usage is not None]
-    return sum(known[1:], known[0]) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,8 @@ async def _tried(
     before, base, name = state.snapshot, state.base_sha, proposal.agent
     assert before is not None and base is not None
     if proposal.untouched and not proposal.offered:
-        return SkippedAgent(name, proposal.because or make_reason("agent.nothing"), touched=False)
+        why = proposal.because or make_reason("agent.nothing")
+        return SkippedAgent(name, why, touched=False, over_budget=proposal.over_budget)
     if state.branch and await tree.head() != base:  # an agent without a sandbox can commit
         await tree.rewind(base, "" if state.candidate else state.branch)  # its change is read from the tree
     if not proposal.offered:

@@ -7,6 +7,7 @@ operator's variables, paths or network: those belong to MENDBOT_AGENT_COMMAND an
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +20,7 @@ from bot.agent.command import CommandAgent
 from bot.agent.fixers import FixersAgent
 from bot.agent.hook_bundle import HookBundle, ToolError, make_bundle
 from bot.agent.llm import ModelAgent, TaskFiles
-from bot.agent.model_budget import FILE, ModelBudget, ModelLimits
+from bot.agent.model_budget import ModelBudget, ModelLimits
 from bot.agent.model_client import ModelClient
 from bot.agent.model_judges import classify_step
 from bot.agent.model_planner import ModelPlan, PlanMaterial, ask_for_plan
@@ -27,9 +28,10 @@ from bot.agent.profiles import PROFILES
 from bot.agent.protocol import Agent, Runner
 from bot.agent.replay import HistoryAgent
 from bot.agent.unavailable import UnavailableAgent
-from bot.config import Settings
+from bot.config import Settings, StopPolicy
 from bot.errors import ConfigError, UserError
-from bot.model import AgentTask, Change, Classification, ShellCommand, ValidationStep
+from bot.model import AgentTask, Change, ShellCommand, ValidationStep
+from bot.model.agents import SpentSoFar
 from bot.model.reasons import Reason
 from bot.proc import ProcResult
 from bot.repo_config.agents import MODEL_PREFIX, agent_problem
@@ -38,10 +40,12 @@ from bot.rules.reasons import error_reason, make_reason
 from bot.store.database.database import Database
 from bot.store.history.history import History
 from bot.store.history.snapshot import tool_session_id, write_snapshot
+from bot.store.runs.agent_usage import AgentUsage
 from bot.store.runs.runs import RunRow
 from bot.workflows.agents.profile_agents import prepare_profile
 from bot.workflows.agents.task_files import read_task_files
-from bot.workflows.context import mirror_path, session_dir
+from bot.workflows.agents.usage import with_duration
+from bot.workflows.context import ModelVerdict, mirror_path, session_dir
 from bot.workspace.patch import apply_changes
 from bot.workspace.sandbox.agent_program import operator_grant, resolved_argv
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
@@ -118,6 +122,7 @@ class AgentFactory:
             env=grant.env,
             read_only=grant.read_only,
             network=grant.network,
+            budget=self._budget(row),
             make_bundle=partial(self._kit, row),
             record_errors=partial(self._learn, row),
         )
@@ -125,7 +130,7 @@ class AgentFactory:
     def _model(self, spec: str, row: RunRow) -> Agent:
         if not self._may_ask(spec, row):
             return UnavailableAgent(spec, make_reason("model.not_named", spec=spec))
-        return ModelAgent(self._client(spec), partial(self._task_files, row))
+        return ModelAgent(self._client(spec, row), partial(self._task_files, row))
 
     async def _task_files(self, row: RunRow, task: AgentTask, tree: Path, first: Sequence[str]) -> TaskFiles:
         repo, settings = row.spec.repo, self.settings
@@ -133,22 +138,32 @@ class AgentFactory:
         git_dir = local if repo is None else open_tree(mirror_path(settings, repo), tree).git_dir
         return await read_task_files(git_dir, task, tree, first)
 
-    def _client(self, spec: str) -> ModelClient:
-        return ModelClient(spec.removeprefix(MODEL_PREFIX), model_budget(self.settings), self.mask)
+    def _client(self, spec: str, row: RunRow) -> ModelClient:
+        return ModelClient(spec.removeprefix(MODEL_PREFIX), self._budget(row), self.mask)
+
+    def _budget(self, row: RunRow) -> ModelBudget:
+        async def read(day: str, run_id: str) -> SpentSoFar:
+            return await AgentUsage(self.database).spent(day, row.spec.place, run_id)
+
+        return ModelBudget(model_limits(self.settings, row.spec.policy.stop), read)
 
     async def plan(self, row: RunRow, material: PlanMaterial) -> ModelPlan | None:
         """What the first model among the run's agents adds to the plan; None without one."""
         spec = self._first_model(row)
-        return None if spec is None else await ask_for_plan(self._client(spec), row.id, material)
+        return None if spec is None else await ask_for_plan(self._client(spec, row), row.id, material)
 
     def _first_model(self, row: RunRow) -> str | None:
         models = (spec for spec in row.spec.agents if spec.startswith(MODEL_PREFIX) and self._may_ask(spec, row))
         return next(models, None)
 
-    async def classify(self, row: RunRow, step: ValidationStep) -> Classification | None:
-        """Why a step failed, by the first model among the run's agents; None without one, or without its answer."""
+    async def classify(self, row: RunRow, step: ValidationStep) -> ModelVerdict | None:
+        """Why a step failed, by the first model among the run's agents; None without one."""
         spec = self._first_model(row)
-        return None if spec is None else await classify_step(self._client(spec), row.id, step)
+        if spec is None:
+            return None
+        began = time.monotonic()
+        kind, usage = await classify_step(self._client(spec, row), row.id, step)
+        return ModelVerdict(spec, kind, with_duration(usage, began))
 
     def _may_ask(self, spec: str, row: RunRow) -> bool:
         """Whether the operator named the model: nobody else may spend the operator's money."""
@@ -170,6 +185,7 @@ class AgentFactory:
             env=prepared.env,
             read_only=prepared.read_only,
             read=prepared.profile.read,
+            budget=self._budget(row),
             make_bundle=partial(self._kit, row, settings=prepared.profile.run_settings()),
             record_errors=partial(self._learn, row),
         )
@@ -205,15 +221,18 @@ class AgentFactory:
             await self.history.tool_error(session, tool, text, project=row.spec.place)
 
 
-def model_budget(settings: Settings) -> ModelBudget:
-    """The limits of the operator's settings, with what was used in this home."""
-    limits = ModelLimits(
+def model_limits(settings: Settings, stop: StopPolicy | None = None) -> ModelLimits:
+    """The limits of the operator's settings; a repository's own can only lower them."""
+    tokens = (settings.model_repo_day_tokens, stop.max_day_tokens if stop else None)
+    costs = (settings.model_repo_day_cost, stop.max_day_cost if stop else None)
+    return ModelLimits(
         run_tokens=settings.model_run_tokens,
         day_tokens=settings.model_day_tokens,
         run_cost=settings.model_run_cost,
         day_cost=settings.model_day_cost,
+        place_day_tokens=min((each for each in tokens if each is not None), default=None),
+        place_day_cost=min((each for each in costs if each is not None), default=None),
     )
-    return ModelBudget(settings.home / FILE, limits)
 
 
 def _unavailable(why: Reason) -> Reason:

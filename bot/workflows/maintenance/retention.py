@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.errors import MendbotError
@@ -38,6 +38,8 @@ RUNS = timedelta(days=180)
 LAST_RUNS = timedelta(days=365)
 """The newest run of an issue or a pull request: `/mendbot retry` and `explain` use it. It is never deleted for a pull
 request that is known as open."""
+USAGE = timedelta(days=90)
+"""What agents used by day and run; the sum of each agent is never deleted."""
 TIDY = timedelta(days=7)
 _LONG = timedelta(days=7)
 """A mirror is not tidied while one of its runs is older: git deletes unreferenced objects after 14 days."""
@@ -58,6 +60,7 @@ async def forget_old(context: Context, now_ms: int) -> None:
         "commands": await rows.commands(_before(now_ms, COMMANDS)),
         "approvals": await rows.approvals(_before(now_ms, APPROVALS)),
         "outcomes": await rows.outcomes(_before(now_ms, OUTCOMES)),
+        "usage": await context.stores.usage.merge(_day_before(now_ms, USAGE)),
         "logs": await _logs(context, now_ms),
     }
     total: Counter[str] = Counter(gone)
@@ -160,6 +163,10 @@ def _mirror(context: Context, place: str) -> Path | None:
         return None
     owner, _, name = place.partition("/")
     return context.mirror(Repo(owner=owner, name=name, installation_id=0))
+
+
+def _day_before(now_ms: int, age: timedelta) -> str:
+    return f"{datetime.fromtimestamp(_before(now_ms, age) / 1000, UTC):%Y-%m-%d}"
 
 
 def _before(now_ms: int, kept: timedelta) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bot.model import Annotation, ErrorDelta, RunView, Status
 from bot.model.reasons import Reason
 from bot.reports.locale.reasons import english
@@ -36,9 +38,7 @@ def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None) -> RunVi
         validations=state.validations,
         setup=state.setup,
         chosen=tuple((stage.command.text, stage.because) for stage in state.stages if stage.command),
-        left=tuple(text for left in state.left.values() for text in left.said),
-        left_count=_left_count(state),
-        left_out=tuple(state.stages[at].name for at, left in state.left.items() if NOT_RUN in left.errors),
+        **_left(state),
         changed_paths=state.changed_paths,
         stop=state.stop,
         commit_sha=state.commit_sha,
@@ -61,6 +61,7 @@ def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None) -> RunVi
         notes=state.notes,
         attempts=attempts(state),
         conflicts=state.conflicts,
+        usage=state.usage,
         waited_ms=_waited_ms(row, state, now_ms),
         metadata=run_metadata(row.id, spec, state, details) if state.finished else None,
     )
@@ -70,8 +71,13 @@ def _status(state: RunState) -> Status:
     return state.finished or (Status.RUNNING if state.started_at else Status.QUEUED)
 
 
-def _left_count(state: RunState) -> int:
-    return sum(len(left.errors) for left in state.left.values() if NOT_RUN not in left.errors)
+def _left(state: RunState) -> dict[str, Any]:
+    """The fields about the errors and checks of the base that are left alone."""
+    return {
+        "left": tuple(text for left in state.left.values() for text in left.said),
+        "left_count": sum(len(left.errors) for left in state.left.values() if NOT_RUN not in left.errors),
+        "left_out": tuple(state.stages[at].name for at, left in state.left.items() if NOT_RUN in left.errors),
+    }
 
 
 def _waited_ms(row: RunRow, state: RunState, now_ms: int | None) -> int:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from bot.agent.protocol import Agent
-from bot.model import AgentTask, Artifact, KnownError, Phase, RunEvent, Validation
+from bot.model import AgentTask, Artifact, KnownError, Phase, RunEvent, Usage, Validation
 from bot.model.events.phases import ImplementationCompleted, ImplementationFailed, PhaseStarted
 from bot.model.events.runs import AgentStarted, ArtifactCreated, AttemptStarted, ChangesApplied, PatchFallbackApplied
 from bot.model.events.tournament import CandidatesWanted
@@ -26,9 +26,10 @@ from bot.rules.runs.existing_failures import leave_alone_guidance
 from bot.rules.runs.fixable_files import fixable_findings
 from bot.rules.runs.next_action import Implement
 from bot.rules.runs.proof import falls_short
-from bot.rules.runs.state import NOTHING_OFFERED, SAME_PATCH, RunState
+from bot.rules.runs.state import BUDGET, NOTHING_OFFERED, SAME_PATCH, RunState
 from bot.store.runs.runs import RunRow
-from bot.workflows.agents.ask_agents import AcceptedChange, SkippedAgent, ask, total_usage
+from bot.workflows.agents.ask_agents import AcceptedChange, SkippedAgent, ask
+from bot.workflows.agents.usage import agent_ended
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import change_hash, guidance
 from bot.workflows.runs.begin import open_tree
@@ -62,11 +63,12 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
             await begin.restore()
         await context.stores.runs.append(row.id, [_agent_started(attempt, developer.name, skipped)])
         answer = await ask(context, row, state, developer, task, tree)
+        called = agent_ended(Phase.IMPLEMENTATION, attempt, developer.name, answer.usage)
+        await context.stores.runs.append(row.id, [called])
         if isinstance(answer, AcceptedChange):
             notes = (*answer.notes, *ignored_files_note(await begin.delete_new(answer.snapshot)))
             refusals = tuple(one.reason for one in skipped if one.refused)
-            usage = total_usage([*skipped, answer])
-            answer = replace(answer, notes=notes, refusals=refusals, usage=usage)
+            answer = replace(answer, notes=notes, refusals=refusals, usage=_usage([*skipped, answer]))
             await record_change(context, row, state, tree, answer, attempt)
             return
         skipped.append(answer)
@@ -90,6 +92,12 @@ def _candidates_wanted(
         agents=tuple(one.name for one in coding),
         reasons=tuple(one.reason for one in skipped),
     )
+
+
+def _usage(answers: Sequence[AcceptedChange | SkippedAgent]) -> Usage:
+    """What all agents that were asked used together."""
+    first, *others = (each.usage for each in answers)
+    return sum(others, first)
 
 
 def _in_order(developers: Sequence[Agent], state: RunState, turn: int) -> Sequence[Agent]:
@@ -142,16 +150,24 @@ def no_change(
     the run ends, since the same agents would offer nothing new. `before` are the reasons of agents asked earlier."""
     refused = [one for one in skipped if one.refused]
     repeated = [one for one in skipped if one.repeated and one.agent not in FREE]
-    reasons = [one.reason for one in ([*refused, *repeated] if refused else skipped)]
-    reasons = reasons if refused else [*before, *reasons]
+    over_budget = [one for one in skipped if one.over_budget]
+    reasons = [one.reason for one in ([*refused, *repeated] if refused else over_budget or skipped)]
+    reasons = reasons if refused or over_budget else [*before, *reasons]
     message = all_reasons(reasons) if reasons else make_reason("no_agent")
     failed = ImplementationFailed(
         iteration=attempt,
-        reason=refused[-1].refused if refused else SAME_PATCH if repeated else NOTHING_OFFERED,
+        reason=refused[-1].refused if refused else _ending(repeated=bool(repeated), over_budget=bool(over_budget)),
         message=message.map_text(context.mask),
-        usage=total_usage(skipped),
+        usage=_usage(skipped) if skipped else None,
     )
     return failed.model_copy(update={"agent": refused[-1].agent}) if refused else failed
+
+
+def _ending(*, repeated: bool, over_budget: bool) -> str:
+    """The stop reason where no change was proposed that could be refused."""
+    if over_budget:
+        return BUDGET
+    return SAME_PATCH if repeated else NOTHING_OFFERED
 
 
 async def make_task(

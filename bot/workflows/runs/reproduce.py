@@ -26,6 +26,7 @@ from bot.rules.runs.state import RunState
 from bot.rules.tampering.test_source import is_test
 from bot.store.runs.runs import RunRow
 from bot.workflows.agents.ask_agents import AcceptedChange, ask
+from bot.workflows.agents.usage import agent_ended
 from bot.workflows.context import Context
 from bot.workflows.runs.begin import open_tree
 from bot.workflows.runs.changed_tests import changed_tests
@@ -83,6 +84,8 @@ async def _ask_one(context: Context, row: RunRow, state: RunState, asked: _Asked
     """The agent's failing test, which is in the tree, or why there is none."""
     agent, attempt, tree, begin = asked.agent, asked.attempt, asked.tree, asked.begin
     answer = await ask(context, row, state, agent, _task(row, state, attempt), tree)
+    ended = agent_ended(Phase.REPRODUCTION, attempt, agent.name, answer.usage)
+    await context.stores.runs.append(row.id, [ended])
     if not isinstance(answer, AcceptedChange):
         return answer.why if answer.refused else make_reason("agent.nothing_offered", why=answer.why)
     assert state.snapshot is not None

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.model import RunEvent
+from bot.model import Phase, RunEvent
 from bot.model.events.runs import AgentStarted, ChangesApplied
 from bot.model.events.tournament import CandidateChosen, CandidateFailed
 from bot.model.reasons import Reason
@@ -19,6 +19,7 @@ from bot.rules.runs.state import RunState
 from bot.rules.runs.tournament import Candidate, Tournament
 from bot.store.runs.runs import RunRow
 from bot.workflows.agents.ask_agents import AcceptedChange, SkippedAgent, ask
+from bot.workflows.agents.usage import agent_ended
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import judge_guidance
 from bot.workflows.runs.begin import open_tree, remove_candidate_trees
@@ -50,6 +51,8 @@ async def propose(context: Context, row: RunRow, state: RunState, action: Propos
     task = task.model_copy(update={"candidate": number, "candidates": state.tournament.wanted})
     begin = await StartingTree.of(tree, state.snapshot, own=row.spec.workspace is None)
     answer = await ask(context, row, own, developer, task, tree)
+    called = agent_ended(Phase.IMPLEMENTATION, attempt, developer.name, answer.usage)
+    await context.stores.runs.append(row.id, [called])
     if isinstance(answer, AcceptedChange):
         notes = (*answer.notes, *ignored_files_note(await begin.delete_new(answer.snapshot)))
         inner = _of_candidate(context, attempt, number)
@@ -65,6 +68,7 @@ async def propose(context: Context, row: RunRow, state: RunState, action: Propos
         repeated=answer.repeated,
         same_as=answer.same_as,
         usage=answer.usage,
+        over_budget=answer.over_budget,
     )
     await context.stores.runs.append(row.id, [failed])
 
@@ -125,7 +129,14 @@ async def _save_edits(context: Context, row: RunRow, state: RunState, tree: Tree
 def _skipped(tournament: Tournament) -> Sequence[SkippedAgent]:
     """The agents' answers where none made a change."""
     return [
-        SkippedAgent(one.agent, one.reason, repeated=one.repeated, refused=one.refused, usage=one.usage)
+        SkippedAgent(
+            one.agent,
+            one.reason,
+            repeated=one.repeated,
+            refused=one.refused,
+            usage=one.usage,
+            over_budget=one.over_budget,
+        )
         for one in (candidate.failure for candidate in tournament.candidates)
         if one is not None
     ]

@@ -25,6 +25,7 @@ from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
 from bot.store.database.database import now_ms
 from bot.store.history.outcomes import CheckOutcome
 from bot.store.runs.runs import RunRow
+from bot.workflows.agents.usage import agent_ended
 from bot.workflows.checks.executed_tests import Executed, compare, runs_tests, save_suite
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import judge_guidance, record_dead_ends
@@ -206,8 +207,13 @@ async def _classified(context: Context, row: RunRow, executed: Executed, attempt
     step = executed.step
     if not attempt or step.passed or step.stage != CUSTOM or step.classification == "runtime":
         return executed
-    kind = await context.classify(row, step)
-    return executed if kind is None else replace(executed, step=step.model_copy(update={"classification": kind}))
+    verdict = await context.classify(row, step)
+    if verdict is None:
+        return executed
+    await context.stores.runs.append(row.id, [agent_ended(Phase.VALIDATION, attempt, verdict.agent, verdict.usage)])
+    if verdict.classification is None:
+        return executed
+    return replace(executed, step=step.model_copy(update={"classification": verdict.classification}))
 
 
 def _artifact(row: RunRow, attempt: int, outcome: Validation, suffix: str) -> Artifact:

@@ -21,7 +21,8 @@ RUN_KINDS = [
     ("phase_completed", "implementation"), ("phase_failed", "implementation"), ("phase_failed", "validation"),
     ("phase_completed", "review"), ("phase_completed", "packaging"), ("phase_failed", "packaging"),
     ("phase_skipped", "review"), ("setup_started", None), ("setup_completed", None), ("setup_failed", None),
-    ("attempt_started", None), ("agent_started", None), ("changes_applied", None), ("tests_failed", "validation"),
+    ("attempt_started", None), ("agent_started", None), ("agent_ended", "validation"),
+    ("changes_applied", None), ("tests_failed", "validation"),
     ("validation_command_started", "validation"), ("validation_command_failed", "validation"),
 ]  # fmt: skip
 

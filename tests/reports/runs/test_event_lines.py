@@ -78,3 +78,10 @@ def test_a_check_is_summed_up_in_the_tools_last_line_and_not_in_makes(output: st
     step = {"command": "c", "stage": "test", "passed": True, "skipped": False, "durationMs": 400, "output": output}
     event = run_event("validation_command_completed", iteration=1, step=step, attempt=1)
     assert event_line(event) == "  ✓ test (attempt 1, 0.4 s)" + (f": {last}" if last else "")
+
+
+def test_the_tokens_of_an_agent_have_a_line_where_they_are_known() -> None:
+    """REQ-RUN-008."""
+    used = {"inputTokens": 1_000, "outputTokens": 1, "costUsd": 0.25}
+    assert event_line(run_event("agent_ended", iteration=1, usage=used)) == "  `command` used 1,001 tokens, $0.25"
+    assert event_line(run_event("agent_ended", iteration=1, usage={})) is None

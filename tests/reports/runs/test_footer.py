@@ -7,9 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from bot.model import Language, RunView, Usage
+from bot.model.agents import NO_MODEL
 from bot.reports.locale.reasons import english
 from bot.reports.runs.footer import footer, sandbox_words
 from bot.reports.runs.issue_comment import issue_comment
+from bot.reports.runs.usage import usage_words
 from bot.rules.reasons import make_reason, quoted
 from bot.workspace.sandbox.sandbox import open_sandbox
 from tests.reports.hostile_texts import LANGUAGES
@@ -48,13 +50,9 @@ def test_every_kind_of_report_ends_with_the_same_line(view: Callable[[str], RunV
     assert footer("", None, "en") == ""
 
 
-@pytest.mark.parametrize(
-    ("usage", "text"),
-    [
-        (Usage(input_tokens=12_000, output_tokens=345), "Agent: 12,345 tokens"),
-        (Usage(input_tokens=12_000, output_tokens=345, cost_usd=0.123), "Agent: 12,345 tokens, $0.12"),
-    ],
-)
-def test_the_tokens_and_the_cost_of_agents_are_named_where_known(usage: Usage, text: str) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_agents_used_is_in_the_last_line_unless_no_model_was_asked(language: Language) -> None:
     """REQ-RUN-008."""
-    assert footer("run-1", None, "en", usage) == f"<sub>Run `run-1` · {text}</sub>"
+    usage = Usage(duration_ms=42_000, input_tokens=12_000, output_tokens=345, cost_usd=0.123)
+    assert footer("run-1", None, language, usage).endswith(f" · {usage_words(usage, language)}</sub>")
+    assert footer("run-1", None, language, NO_MODEL) == footer("run-1", None, language)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.model import Usage
 from bot.model.report_views import Attempt
 from bot.web.pages.run_view import MAX_EVENTS, attempt_views, event_rows
 from tests.run_events import pull_check_event, run_event
@@ -35,3 +36,17 @@ def test_results_of_checks_are_highlighted_with_their_classification() -> None:
 def test_the_last_events_are_listed_of_either_kind_of_run() -> None:
     rows = event_rows([run_event("session_started")] * MAX_EVENTS + [pull_check_event("pull_check_ran")], "en")
     assert len(rows) == MAX_EVENTS and rows[-1].text == "test · c"
+
+
+def test_an_attempt_shows_what_its_agents_and_models_used() -> None:
+    """REQ-RUN-008: the failing test that is asked for before belongs to no attempt of the fix."""
+    used = {"durationMs": 1_000, "inputTokens": 10, "outputTokens": 1}
+    (view,) = attempt_views(
+        [
+            run_event("agent_ended", "reproduction", 1, usage=used),
+            run_event("agent_ended", "implementation", 1, usage=used),
+            run_event("agent_ended", "validation", 1, usage={**used, "costUsd": 0.5}),
+        ],
+        [],
+    )
+    assert view.usage == Usage(duration_ms=2_000, input_tokens=20, output_tokens=2, cost_usd=0.5, partial_cost=True)

@@ -282,12 +282,17 @@ class Counting(Doer):
 def test_the_tokens_of_all_agents_of_an_attempt_are_counted(at_desk: AtDesk) -> None:
     """REQ-RUN-008: also those of an agent whose change is refused."""
 
-    async def work(at: Harness) -> tuple[RunState, list[Any]]:
+    async def work(at: Harness) -> tuple[RunState, list[Any], list[Any]]:
         judged(at)
         at.hands = [Counting([protected], name="greedy"), Counting([writes("42\n")], name="b")]
         state = await go(at, "run-1", max_attempts=1)
-        return state, [event.data()["usage"]["inputTokens"] for event in await told(at, "run-1", "changes_applied")]
+        applied = [event.data()["usage"]["inputTokens"] for event in await told(at, "run-1", "changes_applied")]
+        return state, applied, [event.data() for event in await told(at, "run-1", "agent_ended")]
 
-    state, tokens = at_desk(work)
+    state, tokens, ended = at_desk(work)
     assert (state.finished, tokens) == (Status.SUCCESS, [200])
-    assert state.usage == {1: Usage(input_tokens=200, output_tokens=20, cost_usd=0.02)}
+    assert [(each["agent"], each["usage"]["inputTokens"]) for each in ended] == [("greedy", 100), ("b", 100)]
+    used = state.usage_of(1)
+    assert used == state.usage and used is not None
+    assert used.model_copy(update={"duration_ms": 0}) == Usage(input_tokens=200, output_tokens=20, cost_usd=0.02)
+    assert used.duration_ms == sum(each["usage"]["durationMs"] for each in ended)

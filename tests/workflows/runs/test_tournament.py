@@ -221,8 +221,9 @@ def test_the_usage_of_the_attempt_is_that_of_all_candidates(at_desk: AtDesk) -> 
         return await tournament(at, Priced("42\n"), Priced("43\n"))
 
     state, chosen = at_desk(work)
-    assert [one.usage for one in chosen.results] == [Usage(input_tokens=10, cost_usd=0.25)] * 2
-    assert state.usage == {1: Usage(input_tokens=20, cost_usd=0.5)}
+    used = [one.usage for one in chosen.results if one.usage is not None]
+    assert [(one.input_tokens, one.cost_usd) for one in used] == [(10, 0.25)] * 2
+    assert state.usage == state.usage_of(1) == sum(used[1:], used[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0010"
+revision = "0011"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -17,6 +17,7 @@ def upgrade() -> None:
     _deliveries()
     _runs()
     _events()
+    _usage()
     _history()
     _pulls()
     _outcomes()
@@ -143,6 +144,17 @@ def _events() -> None:
         _key("id"),
     )
     _index("artifacts_session", "artifacts", ["session_id"])
+
+
+def _usage() -> None:
+    op.create_table(
+        "agent_usage",
+        *(_text(name) for name in ("day", "repo", "run_id", "agent")),
+        *(_int("calls"), _int("uncounted"), _big("duration_ms"), _big("input_tokens"), _big("output_tokens")),
+        *(_big("unpriced_tokens"), _big("cost_micros")),
+        _key("day", "repo", "run_id", "agent"),
+    )
+    _index("agent_usage_run", "agent_usage", ["run_id"])
 
 
 def _history() -> None:
