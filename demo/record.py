@@ -65,8 +65,8 @@ class Recorder(Story):
 
 
 def paced(lines: Sequence[Line]) -> Iterator[Line]:
-    """The lines with every gap between `MIN_GAP_S`, so that each can be seen, and `MAX_GAP_S`; the first at 0.3 s."""
-    at_s = 0.3
+    """The lines with every gap between `MIN_GAP_S`, so that each can be seen, and `MAX_GAP_S`; the first at once."""
+    at_s = 0.0
     yield from (Line(at_s, line.text) for line in lines[:1])
     for previous, line in pairwise(lines):
         at_s += min(max(line.at_s - previous.at_s, MIN_GAP_S), MAX_GAP_S)
@@ -94,8 +94,8 @@ def terminal(lines: Sequence[Line], title: str) -> str:
     total_s = rows[-1][0].at_s + END_S
     width, height = round(COLUMNS * _COLUMN_PX + 2 * _PADDING_PX), ROWS * _ROW_PX + 2 * _PADDING_PX
     seen = [(row.at_s, index + 1) for index, (row, _) in enumerate(rows)]
-    cover = [(0.0, "translateY(0)"), *((at, f"translateY({min(n, ROWS) * _ROW_PX}px)") for at, n in seen)]
-    scroll = [(0.0, "translateY(0)"), *((at, f"translateY({-max(n - ROWS, 0) * _ROW_PX}px)") for at, n in seen)]
+    cover = [(at, f"translateY({min(n, ROWS) * _ROW_PX}px)") for at, n in seen]
+    scroll = [(at, f"translateY({-max(n - ROWS, 0) * _ROW_PX}px)") for at, n in seen]
     texts = "\n".join(
         f'<text x="0" y="{index * _ROW_PX + _FONT_PX}"{f" class={chr(34)}{color}{chr(34)}" if color else ""}>'
         f"{escape(row.text)}</text>"
@@ -138,7 +138,7 @@ def main() -> int:
         stop.close()
     command = "make demo" if options.scenario == "issues" else f"make demo SCENARIO={options.scenario}"
     if not missing:
-        options.output.write_text(terminal(recorder.lines, command), encoding="utf-8")
+        options.output.write_text(terminal([Line(0.0, f"$ {command}"), *recorder.lines], command), encoding="utf-8")
     return 1 if missing else 0
 
 
