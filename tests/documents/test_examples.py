@@ -16,7 +16,7 @@ from cyclopts import CycloptsError
 
 from bot.cli import app
 from bot.config import Policy, Settings, parse_policy
-from bot.model import SessionRequest
+from bot.model import Phase, Session, SessionRequest
 from bot.rules.runs.session_request import parse_request
 
 ROOT = Path(__file__).parents[2]
@@ -137,6 +137,13 @@ def test_the_request_for_a_session_is_one() -> None:
     bodies = re.findall(r"-d '(\{.+?\})'", (ROOT / "docs/http.md").read_text(encoding="utf-8"))
     assert bodies
     assert [body for body in bodies if not isinstance(parse_request(json.loads(body)), SessionRequest)] == []
+
+
+def test_the_session_that_is_shown_is_one() -> None:
+    (shown,) = blocks(ROOT / "docs/http.md", "json")
+    session = Session.model_validate(json.loads(shown))
+    assert json.loads(shown).keys() <= session.model_dump(by_alias=True, mode="json").keys()
+    assert session.status.final and session.phases.keys() <= {phase.value for phase in Phase}
 
 
 def test_python_examples_compile() -> None:
