@@ -66,14 +66,14 @@ REFERENCE = re.compile(r"#\d|(?<![A-Za-z0-9])GH-\d", re.IGNORECASE)
 ADDRESS = re.compile(r"[a-z]://|(?<![A-Za-z0-9])www\.", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("text", HOSTILE)
-def test_untrusted_words_draw_nothing_wherever_they_stand(text: str, place: str) -> None:
-    harmless = [token.type for token in leaves(place.format("word"))]
-    shown = leaves(place.format(escape(text)))
-    assert [token.type for token in shown if token.type != "text_special"] == harmless
-    words = "".join(token.content for token in shown)
-    assert not MENTION.search(words) and not REFERENCE.search(words) and not ADDRESS.search(words)
+def test_untrusted_words_draw_nothing_wherever_they_stand(text: str) -> None:
+    for place in PLACES:
+        harmless = [token.type for token in leaves(place.format("word"))]
+        shown = leaves(place.format(escape(text)))
+        assert [token.type for token in shown if token.type != "text_special"] == harmless, place
+        words = "".join(token.content for token in shown)
+        assert not MENTION.search(words) and not REFERENCE.search(words) and not ADDRESS.search(words), place
 
 
 @pytest.mark.parametrize("text", HOSTILE)
