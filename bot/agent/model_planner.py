@@ -14,7 +14,7 @@ from typing import Any
 from bot.agent.model_client import ModelClient, ModelProblem, prompt_file
 from bot.agent.protocol import describe_task
 from bot.logs import get_logger
-from bot.model import AgentTask
+from bot.model import AgentTask, Usage
 from bot.model.base import CamelModel
 from bot.model.reasons import Reason
 from bot.reports.format.truncate import cut_middle, one_line
@@ -58,9 +58,10 @@ class PlanMaterial:
 
 @dataclass(frozen=True, slots=True)
 class ModelPlan:
-    """The model's notes, or why there are none."""
+    """The model's notes, or why there are none; and what it used."""
 
     model: str
+    usage: Usage
     notes: PlanNotes | None = None
     problem: Reason | None = None
 
@@ -85,8 +86,8 @@ async def ask_for_plan(client: ModelClient, run_id: str, material: PlanMaterial)
         answer = await client.ask(run_id, PlanNotes, prompt, _data(material, nonce, client.mask))
     except ModelProblem as problem:
         log.warning("planning_failed", run=run_id, because=str(problem))
-        return ModelPlan(client.model, problem=problem.reason.map_text(client.mask))
-    return ModelPlan(client.model, _bounded(answer.value, set(material.paths), client.mask))
+        return ModelPlan(client.model, problem.usage, problem=problem.reason.map_text(client.mask))
+    return ModelPlan(client.model, answer.usage, _bounded(answer.value, set(material.paths), client.mask))
 
 
 def _data(material: PlanMaterial, nonce: str, mask: Callable[[str], str]) -> str:

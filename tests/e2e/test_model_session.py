@@ -9,11 +9,13 @@ import pytest
 from bot.app.local_session import run_session
 from bot.config import load_settings
 from bot.model import Status
+from bot.model.events.agents import AgentEnded
 from bot.model.events.runs import CheckEnded
 from tests.agent.model_server import Answer, model_server
 from tests.e2e.session_projects import PLAIN, TASK, put, request, write
 
 PLAN: Answer = {"approach": "Write the number.", "risks": ["None is known."], "steps": ["Write 42."]}
+MODEL = "llm:openai:gpt-5"
 KEY = "a-key-of-the-provider-0123456789"
 ODD = 'test "$(cat answer.txt)" = 42 || { echo "that will not do"; exit 1; }'
 
@@ -31,13 +33,16 @@ async def test_a_model_fixes_a_tree_and_classifies_what_failed(
     with model_server([PLAN, put("answer.txt", "43\n"), verdict, put("answer.txt", "42\n")]) as server:
         for name, value in server.environment(KEY).items():
             monkeypatch.setenv(name, value)
-        done = await run_session(load_settings(), request({**asked, "agents": ["llm:openai:gpt-5"]}))
+        done = await run_session(load_settings(), request({**asked, "agents": [MODEL]}))
     assert done.session.status is Status.SUCCESS
     assert (tree / "answer.txt").read_text() == "42\n"
     failed = [
         event for event in done.events if isinstance(event, CheckEnded) and event.iteration and not event.step.passed
     ]
     assert [event.classification for event in failed] == [kind]
+    used = [(event.phase, event.agent) for event in done.events if isinstance(event, AgentEnded)]
+    work = [("implementation", MODEL), ("validation", MODEL), ("implementation", MODEL)]
+    assert used == [("planning", MODEL), *work], "each call counts for the budgets"
     prompts = [str(body) for _, _, body in server.requests]
     assert ["that will not do" in prompt for prompt in prompts] == [True, True, True, True]
     assert "after the attempts so far" in prompts[3]

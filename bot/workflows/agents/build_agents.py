@@ -150,7 +150,11 @@ class AgentFactory:
     async def plan(self, row: RunRow, material: PlanMaterial) -> ModelPlan | None:
         """What the first model among the run's agents adds to the plan; None without one."""
         spec = self._first_model(row)
-        return None if spec is None else await ask_for_plan(self._client(spec, row), row.id, material)
+        if spec is None:
+            return None
+        began = time.monotonic()
+        plan = await ask_for_plan(self._client(spec, row), row.id, material)
+        return replace(plan, usage=with_duration(plan.usage, began))
 
     def _first_model(self, row: RunRow) -> str | None:
         models = (spec for spec in row.spec.agents if spec.startswith(MODEL_PREFIX) and self._may_ask(spec, row))

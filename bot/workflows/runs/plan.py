@@ -12,8 +12,10 @@ from bot.agent.model_planner import PlanMaterial
 from bot.model import AgentTask, Artifact, Phase, RunEvent
 from bot.model.events.phases import PhaseCompleted, PhaseStarted
 from bot.model.events.runs import ArtifactCreated
+from bot.repo_config.agents import MODEL_PREFIX
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
+from bot.workflows.agents.usage import agent_ended
 from bot.workflows.context import Context
 from bot.workspace.mirror import mirror as mirrors
 
@@ -43,7 +45,11 @@ async def prepare(context: Context, row: RunRow, state: RunState) -> None:
     made_by_rules = {"plan": plan, "architecture": architecture, "design": design}
     material = PlanMaterial(_task(row, state), made_by_rules, contents, files)
     found = await context.ask_for_plan(row, material)
-    added = found.additions() if found is not None else {}
+    added: Mapping[str, Mapping[str, Any]] = {}
+    if found is not None:
+        added = found.additions()
+        used = agent_ended(Phase.PLANNING, None, f"{MODEL_PREFIX}{found.model}", found.usage)
+        await context.stores.runs.append(row.id, [used])
     phases: tuple[tuple[_Phase, Mapping[str, Any]], ...] = (
         (Phase.PLANNING, {**plan, "pastErrors": past, "baseline": baseline}),
         (Phase.ARCHITECTURE, architecture),
