@@ -14,7 +14,7 @@ from tests.e2e.server import Server
 
 Serve = Callable[..., Server]
 
-LENIENT = 'import pathlib, sys\nsys.exit("42" not in pathlib.Path("answer.txt").read_text())\n'
+LENIENT = 'import sys\nsys.exit("42" not in open("answer.txt").read())\n'
 SLOW = "checks:\n  test: { command: sleep 2 && python3 check.py, timeout: 20 }\n"
 
 

@@ -22,7 +22,7 @@ Serve = Callable[..., Server]
 EDGES = ("pull_started", "pull_check_started", "pull_check_ran", "pull_base_checked", "pull_check_judged")
 """Events of a run of checks, in order; the next effect is under way when one is seen."""
 LAST = "pull_finished"
-SLOW = CHECK.replace("import pathlib, sys", "import pathlib, sys, time\ntime.sleep(0.3)")
+SLOW = CHECK.replace("import sys", "import sys, time\ntime.sleep(0.3)")
 OLD = 'print("answer.txt:1: error: an old trouble")\nraise SystemExit(1)\n'
 
 

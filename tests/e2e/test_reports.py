@@ -30,8 +30,8 @@ CERTIFICATE = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
 HEADS = {"⏳": "queued", "🔄": "running", "✅": "success", "❌": "failed"}
 
 ERRORS = """\
-import pathlib, sys
-wrong = pathlib.Path("wrong.txt").read_text().split()
+import sys
+wrong = open("wrong.txt").read().split()
 for number, line in enumerate(wrong, 1):
     print(f"wrong.txt:{number}: error: {line} is wrong [E-{line}]")
     print("\\n".join(f"  note {line} {step}" for step in range(40)))

@@ -15,8 +15,8 @@ from bot.workflows.runs.loop import FIX_RUN
 from tests.workflows.conftest import NAME, Harness
 
 ERROR = "answer.txt: error: the answer is wrong [wrong-answer]"
-JUDGE = f"""import pathlib, sys
-text = pathlib.Path("answer.txt").read_text()
+JUDGE = f"""import sys
+text = open("answer.txt").read()
 if not text.startswith("42"):
     print({ERROR!r})
     sys.exit(1)

@@ -124,14 +124,12 @@ async def taught(at: Harness, answer: str = "42\n") -> None:
     at.hands = []
 
 
-STRICTER = """import pathlib, sys
-if pathlib.Path("answer.txt").read_text().split()[0] != "42!":
+STRICTER = """import sys
+if open("answer.txt").read().split()[0] != "42!":
     print("answer.txt: error: the answer is wrong [wrong-answer]")
     sys.exit(1)
 """
-OTHERWISE = STRICTER.replace(
-    "if pathlib", 'if pathlib.Path("answer.txt").read_text() == "42\\n":\n    sys.exit("error: odd")\nif pathlib'
-)
+OTHERWISE = STRICTER.replace("if open", 'if open("answer.txt").read() == "42\\n":\n    sys.exit("error: odd")\nif open')
 """Shows another error after the replay."""
 
 

@@ -24,8 +24,8 @@ BOT = "mendbot[bot]"
 WRITERS = ("admin", "maintain", "write")
 ROLES = (*WRITERS, "triage", "read", "none")
 ERROR = "answer.txt:1: error: expected 42"
-JUDGE = f"""import pathlib, sys
-if pathlib.Path("answer.txt").read_text() != "42\\n":
+JUDGE = f"""import sys
+if open("answer.txt").read() != "42\\n":
     print({ERROR!r})
     sys.exit(1)
 """

@@ -17,7 +17,7 @@ from tests.workflows.pull_bot import TEST, RunningBot, WithBot, with_bot
 
 LUCKY = TEST.replace(
     "sys.exit(bool(wrong))",
-    'marks = pathlib.Path("ignored.txt")\nlucky = marks.exists()\nmarks.write_text("x")\n'
+    'import pathlib\nmarks = pathlib.Path("ignored.txt")\nlucky = marks.exists()\nmarks.write_text("x")\n'
     "sys.exit(bool(wrong) and not lucky)",
 )
 """Passes whatever is wrong, but for the first time in a tree."""
@@ -108,7 +108,7 @@ def test_a_pass_at_the_commit_that_failed_teaches_nothing(do: WithBot) -> None:
     async def work(bot: RunningBot) -> None:
         flag = bot.root / "flag"
         unlucky = TEST.replace(
-            "sys.exit(bool(wrong))", f"sys.exit(bool(wrong) and not pathlib.Path({str(flag)!r}).exists())"
+            "sys.exit(bool(wrong))", f"sys.exit(bool(wrong) and not __import__('os').path.exists({str(flag)!r}))"
         )
         bot.furnish({"test.py": unlucky})
         _, sha = bot.open(BROKEN)

@@ -37,7 +37,7 @@ def test_each_check_goes_from_queued_through_in_progress_to_its_verdict(do: With
     async def work(bot: RunningBot) -> None:
         base = bot.furnish()
         gate = bot.root / "gate"
-        waits = f"import time\nwhile not pathlib.Path({str(gate)!r}).exists():\n    time.sleep(0.01)\n"
+        waits = f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists():\n    time.sleep(0.01)\n"
         script = TEST.replace("sys\n", f"sys\n{waits}", 1)
         number, sha = bot.open({"wrong.txt": "it is broken\n", "test.py": script})
         await bot.until(lambda: any(run.status == "in_progress" for run in bot.runs(sha, "test")), "the test to run")
