@@ -21,6 +21,10 @@ _JSON = "application/json"
 _NOT_LISTED = frozenset({"merge_group"})
 """GitHub's own description of an App does not have it among the values of `events`."""
 
+_CAUSES = {401: "secret", 0: "unreachable", 502: "unreachable", 504: "unreachable"}
+"""Why a delivery failed, by its status code: GitHub lists "failed to connect to host" as 502, "timed out" as 504. A
+proxy answers 502 and 504 too, if the server behind it does not run."""
+
 
 async def examine_app(settings: Settings) -> list[Diagnosis]:
     """The diagnoses of the App; one alone where there is none, or where GitHub does not show it."""
@@ -100,6 +104,6 @@ def _deliveries(deliveries: tuple[RecentDelivery, ...]) -> Iterator[Diagnosis]:
     if latest.status == "OK":
         yield fine("app", "deliveries", make_reason("doctor.deliveries", event=latest.event))
         return
-    cause = {401: "secret", 0: "unreachable"}.get(latest.status_code, "refused")
+    cause = _CAUSES.get(latest.status_code, "refused")
     message = make_reason("doctor.deliveries.failed", event=latest.event, status=latest.status)
     yield failed("app", "deliveries", message, make_reason(f"doctor.remedy.deliveries.{cause}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.errors import Stale, UserError
+from bot.errors import MendbotError
 from bot.github.answers import parse_model
 from bot.github.api import Api, names_of
 from bot.github.threads import Author, checked_body, marked, marker
@@ -66,11 +66,12 @@ class OwnIssues:
         await self.api.call("PATCH", _ISSUE, names_of(self.repo, number=number), changes, repeatable=True)
 
     async def pin(self, number: int) -> None:
-        """Pins the issue. Where GitHub refuses, as it does for a fourth pinned issue, it stays unpinned."""
-        issue = parse_model(_Node, await self.api.get(_ISSUE, names_of(self.repo, number=number)))
+        """Pins the issue. Where GitHub refuses, as it does for a fourth pinned issue, or does not answer, it stays
+        unpinned: never raises MendbotError."""
         try:
+            issue = parse_model(_Node, await self.api.get(_ISSUE, names_of(self.repo, number=number)))
             errors = await self.api.graphql_errors(_PIN, {"issue": issue.node_id})
-        except (Stale, UserError) as error:
+        except MendbotError as error:
             errors = str(error)
         if errors:
             log.info("issue_not_pinned", repo=self.repo.full_name, number=number, because=errors)

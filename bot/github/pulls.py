@@ -94,6 +94,12 @@ class Pulls:
         order = names_of(self.repo, state="open", sort="updated", direction="desc", per_page=100)
         return await self._heads(sha, _PULLS + "{?state,sort,direction,per_page}", order)
 
+    async def newest_open(self, limit: int) -> tuple[int, ...]:
+        """Returns the numbers of the open pull requests that changed last, at most `limit` (up to 100)."""
+        order = names_of(self.repo, state="open", sort="updated", direction="desc", per_page=limit)
+        items, _ = await self.api.page(_PULLS + "{?state,sort,direction,per_page}", order)
+        return tuple(pull.number for item in items if (pull := _parse_listed(item)) is not None)[:limit]
+
     async def _heads(self, sha: str, path: str, names: dict[str, str | int]) -> tuple[int, ...]:
         numbers: set[int] = set()
         pull_count = 0

@@ -229,6 +229,10 @@ class RepositoryClient:
         """The paths that a pull request changes; see `Pulls.files`."""
         return await Pulls(self._api, self.repo).files(number)
 
+    async def newest_open_pulls(self, limit: int) -> tuple[int, ...]:
+        """The numbers of the open pull requests that changed last; see `Pulls.newest_open`."""
+        return await Pulls(self._api, self.repo).newest_open(limit)
+
     async def pulls_of(self, sha: str, *, forks: bool = True) -> tuple[int, ...]:
         """The numbers of the open pull requests with that head commit; see `Pulls.of_head`."""
         return await Pulls(self._api, self.repo).of_head(sha, forks=forks)

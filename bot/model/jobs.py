@@ -24,6 +24,7 @@ class JobName(StrEnum):
     SETTLE_PULL = "settle_pull"
     COMMAND = "command"
     ONBOARD = "onboard"
+    OPEN_PULLS = "open_pulls"
 
 
 class StepResult(Model):

@@ -16,6 +16,7 @@ from bot.workflows.context import Context
 from bot.workflows.installations.onboard import onboard
 from bot.workflows.kernel import AnyKind, fail_run, settle_run, step_run
 from bot.workflows.pulls.loop import PULL_CHECK
+from bot.workflows.pulls.open_pulls import sync_open_pulls
 from bot.workflows.runs.loop import FIX_RUN
 
 QueueName = Literal["fix", "pulls", "replies", "onboarding"]
@@ -71,4 +72,5 @@ JOBS: Mapping[JobName, JobEntry] = {
     JobName.SETTLE_PULL: _settle(PULL_CHECK),
     JobName.COMMAND: JobEntry("replies", execute, _fail_command),
     JobName.ONBOARD: JobEntry("onboarding", onboard, _drop),
+    JobName.OPEN_PULLS: JobEntry("onboarding", sync_open_pulls, _drop),
 }

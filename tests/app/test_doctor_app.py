@@ -81,3 +81,12 @@ async def test_a_wrong_secret_shows_in_the_latest_delivery(github: StandIn, tmp_
     assert found["webhook"].status == "ok"
     assert found["deliveries"].status == "problem"
     assert "WEBHOOK_SECRET" in english(found["deliveries"].remedy)
+
+
+async def test_a_server_that_cannot_be_reached_is_no_wrong_secret(github: StandIn) -> None:
+    github.world.set_webhook_url(f"http://127.0.0.1:{kept_port()}/api/github/webhooks")
+    github.world.create_issue(REPO, "It breaks", "", author="ada")
+    github.world.wait_delivered()
+    found = (await diagnoses(github))["deliveries"]
+    assert "failed to connect to host" in english(found.message)
+    assert "webhook's URL" in english(found.remedy)

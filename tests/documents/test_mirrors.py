@@ -14,6 +14,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "app/test_doctor.py": ("app/diagnoses",),
     "app/test_server.py": ("app/start_checks", "web/worktrees"),
     "cli/test_history.py": ("app/known_secrets", "store/history/standalone"),
+    "workflows/installations/test_asked_first.py": ("workflows/pulls/open_pulls",),
     "cli/test_cli.py": (
         "cli/serve",
         "__main__",

@@ -20,7 +20,9 @@ def test_the_queues_of_the_table_are_those_that_there_are(tmp_path: Path) -> Non
 
 def test_a_kind_that_works_from_facts_has_a_job_that_works_and_one_that_ends() -> None:
     named = [name for kind in RUN_KINDS for name in (kind.name, kind.settle_name)]
-    assert len(set(named)) == len(named) and set(named) | {JobName.COMMAND, JobName.ONBOARD} == set(JobName)
+    assert len(set(named)) == len(named) and set(named) | {JobName.COMMAND, JobName.ONBOARD, JobName.OPEN_PULLS} == set(
+        JobName
+    )
     assert len({kind.publisher for kind in RUN_KINDS}) == len(RUN_KINDS)
     for kind in RUN_KINDS:
         work, end = kind.job("x-1", "octo/pocket"), kind.settle_job("x-1", "octo/pocket")

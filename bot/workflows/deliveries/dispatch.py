@@ -30,6 +30,7 @@ from bot.store.inbox.candidates import QueuedIssue
 from bot.workflows.commands.accept import accept
 from bot.workflows.context import Context, Loop
 from bot.workflows.dashboard.boxes import run_boxes
+from bot.workflows.installations.asked_first import is_asked_first
 from bot.workflows.installations.welcome import welcome
 from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.buttons import handle_button
@@ -71,6 +72,7 @@ async def dispatch(context: Context, decision: Decision, policy: Policy) -> Reas
             return await run_boxes(context, decision)
         case JudgePolicy():
             context.wake[Loop.DASHBOARDS].set()
+            await is_asked_first(context, decision.repo)  # a configuration enables a new repository
             return await check_config_at(context, decision.repo, decision.sha)
         case ReleaseReports():
             return await publish_held_reports(context, decision)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bot.config import POLICY_PATH
 from bot.github.repository import NoFile
 from bot.model import Repo
+from bot.model.jobs import Job, JobName
 from bot.store.runs.reported import Published
 from bot.workflows.context import Context
 
@@ -27,14 +28,22 @@ async def is_asked_first(context: Context, repo: Repo) -> bool:
         return False
     if not await has_configuration(context, repo):
         return True
-    await _record(context, repo, _ENABLED)
+    await _enable(context, repo)
     return False
 
 
 async def enable_pull_requests(context: Context, repo: Repo) -> None:
     """Check the repository's pull requests from now on, as a person with write access wants it."""
     if await _is_recorded(context, repo):
-        await _record(context, repo, _ENABLED)
+        await _enable(context, repo)
+
+
+async def _enable(context: Context, repo: Repo) -> None:
+    """Enable the repository, and have the pull requests that are open now checked, which no event announces."""
+    await _record(context, repo, _ENABLED)
+    job_id = f"{JobName.OPEN_PULLS}:{repo.installation_id}:{repo.full_name.lower()}"
+    args = {"repo": repo.model_dump(mode="json")}
+    await context.enqueue(Job(kind=JobName.OPEN_PULLS, id=job_id, partition=repo.full_name, args=args))
 
 
 async def has_configuration(context: Context, repo: Repo) -> bool:

@@ -109,6 +109,17 @@ def test_without_the_key_there_is_none_and_a_full_pin_board_is_no_fault(at_desk:
     at_desk(work)
 
 
+def test_a_pin_that_github_does_not_answer_is_no_fault(at_desk: Any) -> None:
+    async def work(at: Harness) -> None:
+        fault = at.github.world.faults.add("POST", "/graphql", status=502, times=9)
+        configure(at)
+        await update(at)
+        assert fault.hits
+        assert [name for name, _ in await at.context.stores.reports.at_target("issue:dashboard")] == [NAME]
+
+    at_desk(work)
+
+
 def test_an_issue_opened_before_a_crash_is_found(at_desk: Any) -> None:
     async def work(at: Harness) -> None:
         configure(at)

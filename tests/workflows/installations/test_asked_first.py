@@ -33,6 +33,8 @@ def test_nothing_is_checked_until_there_is_a_configuration_of_whatever_content(d
         assert not checked(bot, first)
         assert "newly installed" in (await bot.told())
         bot.push({POLICY_PATH: text}, to="main", repo=NEW)
+        await bot.quiet()
+        assert checked(bot, first)  # without an event of its own
         _, second = open_pull(bot, "two")
         await bot.quiet()
         assert checked(bot, second)
@@ -70,7 +72,7 @@ def test_a_person_with_write_access_enables_the_repository_by_a_command(do: With
         assert not checked(bot, first) and not checked(bot, second)
         bot.world.comment(NEW, number, "/mendbot check", "ada")
         await bot.quiet()
-        assert checked(bot, first)
+        assert checked(bot, first) and checked(bot, second)
         _, third = open_pull(bot, "three")
         await bot.quiet()
         assert checked(bot, third)
