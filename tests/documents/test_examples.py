@@ -50,7 +50,7 @@ def mendbot_arguments(line: str) -> list[str] | None:
     except ValueError:
         return None
     names = [index for index, word in enumerate(words) if word in ("mendbot", ".venv/bin/mendbot")]
-    if not names or any(word in ("claude", "pip") for word in words[: names[0]]):
+    if not names or any(word in ("claude", "docker", "pip") for word in words[: names[0]]):
         return None
     rest = words[names[0] + 1 :]
     end = next((index for index, word in enumerate(rest) if word in ("<", ">", "|", "&&")), len(rest))
