@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from markdown_it import MarkdownIt
@@ -83,7 +84,7 @@ def read_inline(page: str, token: Token, section: Section) -> None:
         elif child.type == "text":
             section.numbers += re.findall(r"(?<!\w)\d+(?:\.\d+)*", child.content)
         elif child.type == "link_open":
-            section.links.append(target(page, str(child.attrs["href"])))
+            section.links.append(target(page, unquote(str(child.attrs["href"]))))
 
 
 def sections(page: str, text: str) -> Iterator[Section]:
@@ -119,7 +120,8 @@ def differences(korean: str, english: str, page: str) -> list[str]:
 
 @pytest.mark.parametrize("page", ENGLISH)
 def test_a_korean_page_follows_its_english_one(page: str) -> None:
-    assert differences(read(page), read(ENGLISH[page]), page) == []
+    found = differences(read(page), read(ENGLISH[page]), page)
+    assert found == [], f"change {page} as {ENGLISH[page]} was changed"
 
 
 @pytest.mark.parametrize("page", [*ENGLISH, *KOREAN])
