@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from datetime import UTC, datetime
 from functools import partial
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_EMPHASIS = re.compile(r"(?<![\w*])\*([A-Z가-힣][^*]{0,60})(?<=\w)\*(?![\w*])")
+"""A name of GitHub's pages, such as `*Install App*`; a pattern of files such as `*.lock` is none."""
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _COLORS = {
     "good": ("success", "passed", "completed", "proven", "ready"),
@@ -64,11 +67,20 @@ def color(state: str) -> str:
 
 
 def with_code(text: str) -> Markup:
-    """Returns the text as HTML, with what stands between backticks as code."""
+    """Returns the text as HTML, with what stands between backticks as code, and names between asterisks emphasized."""
+    if isinstance(text, Markup):
+        return text  # HTML already
     parts = text.split("`")
     if len(parts) % 2 == 0:  # a backtick without its pair
         return escape(text)
-    return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else _with_emphasis(part) for at, part in enumerate(parts)
+    )
+
+
+def _with_emphasis(text: str) -> Markup:
+    pieces = _EMPHASIS.split(text)
+    return Markup("").join(Markup("<em>{}</em>").format(piece) if at % 2 else piece for at, piece in enumerate(pieces))
 
 
 class Templates:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.web.pages.rendering import age, color, instant, milliseconds
+from bot.web.pages.rendering import age, color, instant, milliseconds, with_code
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
 
@@ -24,3 +24,19 @@ def test_instants_are_utc_and_colors_by_state() -> None:
     assert instant(int(NOW * 1000)) == "2026-11-21T12:00:00Z"
     assert milliseconds(datetime(2026, 11, 21, 12, tzinfo=UTC)) == NOW * 1000
     assert (color("success"), color("failed"), color("whatever")) == ("good", "bad", "neutral")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("run `a <b>` & c", "run <code>a &lt;b&gt;</code> &amp; c"),
+        ("a ` alone <", "a ` alone &lt;"),
+        ("under *Install App* of <it>", "under <em>Install App</em> of &lt;it&gt;"),
+        ("*Redeliver* of the *Advanced* page", "<em>Redeliver</em> of the <em>Advanced</em> page"),
+        ("`*Not This*` and *.lock, *.py", "<code>*Not This*</code> and *.lock, *.py"),
+        ("a*B*c, **Bold**, 2 * A * b, *<b>*", "a*B*c, **Bold**, 2 * A * b, *&lt;b&gt;*"),
+    ],
+)
+def test_code_and_names_are_marked_and_all_else_is_text(text: str, shown: str) -> None:
+    assert with_code(text) == shown
+    assert with_code(with_code(text)) == shown
