@@ -92,10 +92,10 @@ def page_routes(site: Site, server: Server) -> list[Route]:
 
 
 def sign_in_routes(site: Site) -> list[Route]:
-    """The routes for signing in. Refused sign-ins of both kinds count together."""
-    limit, people = FailureLimit(), site.viewers.people
-    with_github = GitHubSignIn(site, people, limit).routes() if people is not None else []
-    return [*TokenSignIn(site, limit).routes(), *with_github]
+    """The routes for signing in. Refused sign-ins of each kind count for themselves."""
+    people = site.viewers.people
+    with_github = GitHubSignIn(site, people, FailureLimit()).routes() if people is not None else []
+    return [*TokenSignIn(site, FailureLimit()).routes(), *with_github]
 
 
 class StoredFiles:

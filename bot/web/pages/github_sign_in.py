@@ -20,11 +20,15 @@ from bot.web.pages.site import HEADERS, Site, redirect, safe_path
 from bot.web.viewers import People
 
 START = "/sign-in/github"
+MAX_PATH = 1000
+"""Characters of the wanted page, which a cookie has to hold."""
 _CODE = re.compile(r"[A-Za-z0-9_-]{1,200}\Z")
 
 
 class GitHubSignIn:
-    """The two pages. Each refused sign-in counts for its address, as a wrong token does."""
+    """The two pages. A code that GitHub refuses counts for its address, as a wrong token does for the other page.
+
+    A wrong state does not: it costs nothing, and a page of another site could send them in somebody's browser."""
 
     def __init__(self, site: Site, people: People, limit: FailureLimit) -> None:
         self._site = site
@@ -42,7 +46,8 @@ class GitHubSignIn:
         state = secrets.token_urlsafe(24)
         address = self._people.address(state, self._site.sessions.verifier(state))
         response = RedirectResponse(address, 303, HEADERS)
-        self._site.sessions.begin_sign_in(response, state, safe_path(request.query_params.get("next", "/")))
+        path = safe_path(request.query_params.get("next", "/"))
+        self._site.sessions.begin_sign_in(response, state, path if len(path) <= MAX_PATH else "/")
         return response
 
     async def finish(self, request: Request) -> Response:
@@ -56,25 +61,22 @@ class GitHubSignIn:
         state, code = query.get("state", ""), query.get("code", "")
         path = sessions.wanted_page(request.cookies, state)
         if path is None:
-            return self._refuse(request, 400, make_reason("sign_in.state"))
+            return self._problem(request, 400, make_reason("sign_in.state"))
         if not _CODE.match(code):
-            return self._refuse(request, 403, make_reason("sign_in.denied"))
+            return self._problem(request, 403, make_reason("sign_in.denied"))
         session = sessions.person()
         try:
             login = await self._people.sign_in(session.id, code, sessions.verifier(state))
         except Transient as error:
             return self._problem(request, 503, error_reason(error))
         except UserError as error:
-            return self._refuse(request, 403, error_reason(error))
+            self._limit.failed(address)
+            return self._problem(request, 403, error_reason(error))
         self._limit.succeeded(address)
         response = redirect(path)
         sessions.end_sign_in(response)
         sessions.write(response, replace(session, login=login))
         return response
-
-    def _refuse(self, request: Request, status: int, reason: Reason) -> Response:
-        self._limit.failed(client_address(request))
-        return self._problem(request, status, reason)
 
     def _problem(self, request: Request, status: int, reason: Reason) -> Response:
         response = self._site.error(request, status, reason, None)

@@ -9,7 +9,7 @@ import pytest
 
 from bot.web.pages.sign_in import MAX_FAILURES
 from demo.standin.server import StandIn
-from tests.web.conftest import TOKEN, Door
+from tests.web.conftest import TOKEN, Answer, Door
 from tests.web.pages.client import Client
 from tests.web.people import served_people
 
@@ -55,7 +55,7 @@ def test_the_way_to_github_has_a_state_and_a_challenge(browser: Client, served: 
     assert fields[0]["code_challenge"][0] not in " ".join(browser.cookies.values())
 
 
-@pytest.mark.parametrize("path", ["//evil.example", "https://evil.example/", "/\\evil.example", ""])
+@pytest.mark.parametrize("path", ["//evil.example", "https://evil.example/", "/\\evil.example", "", "/" + "x" * 5000])
 def test_signing_in_never_leads_to_another_site(browser: Client, path: str) -> None:
     assert browser.get(browser.agree("reader", path)).headers["location"] == "/"
 
@@ -80,11 +80,15 @@ def test_who_does_not_agree_is_not_signed_in(browser: Client) -> None:
 
 
 def test_an_unknown_code_is_refused_and_attempts_are_limited(browser: Client) -> None:
-    state = parse_qs(urlsplit(browser.get("/sign-in/github").headers["location"]).query)["state"][0]
-    answer = browser.get(f"/sign-in/github/callback?code=unknown&state={state}")
+    def refused() -> Answer:
+        state = parse_qs(urlsplit(browser.get("/sign-in/github").headers["location"]).query)["state"][0]
+        return browser.get(f"/sign-in/github/callback?code=unknown&state={state}")
+
+    answer = refused()
     assert answer.status == 403 and "sign in again" in answer.text
     assert browser.sign_in_as("reader").status == 303  # forgets earlier failures
-    statuses = [browser.get("/sign-in/github/callback?state=x").status for _ in range(MAX_FAILURES + 1)]
-    assert statuses == [400] * MAX_FAILURES + [429]
+    for _ in range(2 * MAX_FAILURES):  # of another site's page, in a browser that does not sign in
+        assert Client(browser.port).get("/sign-in/github/callback?code=x&state=x").status == 400
+    assert [refused().status for _ in range(MAX_FAILURES + 1)] == [403] * MAX_FAILURES + [429]
     assert browser.sign_in_as("reader").status == 429
-    assert Client(browser.port).sign_in().status == 429
+    assert Client(browser.port).sign_in().status == 303  # the operator is not locked out
