@@ -20,12 +20,15 @@ from bot.app.home import check_home
 from bot.app.start_checks import START_CHECKS
 from bot.config import Settings, judge_variables, load_settings, unknown_variables
 from bot.errors import MendbotError
+from bot.model.agents import Spent
 from bot.model.diagnosis import Diagnosis
 from bot.model.reasons import Reason
 from bot.repo_config.agents import MODEL_PREFIX
 from bot.reports.locale.catalog import gigabytes
+from bot.reports.runs.usage import dollars
 from bot.rules.reasons import error_reason, make_reason
 from bot.store.database.open import database_url, reading
+from bot.store.runs.agent_usage import AgentUsage, utc_day
 from bot.workflows.agents.build_agents import operators_argv
 from bot.workspace.git.command import require_git
 from bot.workspace.sandbox.agent_program import program_problem
@@ -50,7 +53,7 @@ def examine(port: int | None = None) -> tuple[Diagnosis, ...]:
 
 async def _examine(settings: Settings, port: int, *, is_complete: bool) -> tuple[Diagnosis, ...]:
     found = [await _git(), _home(settings.home), _disk(settings.home)]
-    found += [*await _sandbox_and_agents(settings), await _database(settings), await examine_port(port)]
+    found += [*await _sandbox_and_agents(settings), *await _database(settings), await examine_port(port)]
     found += await examine_app(settings) if is_complete else [_not_asked()]
     order = ("environment", "machine", "database", "app", "agents")
     return tuple(sorted(found, key=lambda diagnosis: order.index(diagnosis.area)))
@@ -128,19 +131,35 @@ def _disk(home: Path) -> Diagnosis:
     return fine("machine", "disk", message)
 
 
-async def _database(settings: Settings) -> Diagnosis:
-    """Whether the database can be read; a missing one is made by the first start."""
+async def _database(settings: Settings) -> list[Diagnosis]:
+    """Whether the database can be read, and what agents used today; a missing database is made by the first start."""
     system = "PostgreSQL" if settings.database_url and not settings.database_url.startswith("sqlite") else "SQLite"
     try:
         async with reading(database_url(settings)) as database:
             problem = None if database is None else await database.problem()
+            readable = database is not None and problem is None
+            used = await AgentUsage(database).day(utc_day()) if database is not None and readable else Spent()
     except MendbotError as error:
-        return failed("database", "database", error_reason(error), make_reason("doctor.remedy.database"))
+        return [failed("database", "database", error_reason(error), make_reason("doctor.remedy.database"))]
     if problem is not None:
         message = make_reason("doctor.database.problem", problem=problem)
-        return failed("database", "database", message, make_reason("doctor.remedy.database"))
+        return [failed("database", "database", message, make_reason("doctor.remedy.database"))]
     state = "doctor.database.new" if database is None else "doctor.database"
-    return fine("database", "database", make_reason(state, system=system))
+    return [fine("database", "database", make_reason(state, system=system)), _budget(settings, used)]
+
+
+def _budget(settings: Settings, used: Spent) -> Diagnosis:
+    """What agents and models used today, and whether a budget of all repositories is used up."""
+    message = make_reason(
+        "doctor.budget",
+        cost=dollars(used.cost_usd),
+        most=f"{settings.model_day_cost:g}",
+        tokens=f"{used.unpriced_tokens:,}",
+        limit=f"{settings.model_day_tokens:,}",
+    )
+    if used.cost_usd >= settings.model_day_cost or used.unpriced_tokens >= settings.model_day_tokens:
+        return warned("agents", "budget", message, make_reason("doctor.remedy.budget"))
+    return fine("agents", "budget", message)
 
 
 async def _sandbox_and_agents(settings: Settings) -> list[Diagnosis]:

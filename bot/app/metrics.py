@@ -10,7 +10,7 @@ import platform
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +19,7 @@ from bot.app.worker import Worker
 from bot.config import Settings
 from bot.model.histogram import Histogram
 from bot.store.database.database import Database, newest_revision
+from bot.store.runs.agent_usage import AgentFigures, AgentUsage
 from bot.store.runs.ended_runs import EndedRuns, Outcome
 from bot.store.runs.queue_figures import QueueFigures, QueueStatistics
 from bot.web.rejected_requests import Rejections
@@ -58,6 +59,7 @@ class Metrics:
         self._sources = sources
         self._queues = QueueStatistics(sources.database)
         self._ended = EndedRuns(sources.database)
+        self._usage = AgentUsage(sources.database)
 
     async def exposition(self, accept: str) -> tuple[bytes, str]:
         """The text of all metrics in the format that the header `Accept` prefers, and its content type.
@@ -74,7 +76,7 @@ class Metrics:
         disk, worktrees = await asyncio.to_thread(lambda: (shutil.disk_usage(home), _worktrees(home)))
         reading = Reading(queues, disk.free, disk.total, worktrees)
         families = [*_of_deliveries(self._sources, queues), *_of_queues(queues), *_of_runs(self._ended, queues)]
-        families += _of_server(self._sources, reading)
+        families += [*_of_agents(await self._usage.agents()), *_of_server(self._sources, reading)]
 
         class Read(Collector):
             def collect(self) -> Iterator[Metric]:
@@ -123,6 +125,20 @@ def _of_runs(ended: EndedRuns, queues: Mapping[str, QueueFigures]) -> Iterator[M
     yield _histogram("run_duration_seconds", "Time from a run's request to its end.", ("kind",), durations)
     help_ = "Time from an attempt's start to the verdict of its checks."
     yield _histogram("attempt_duration_seconds", help_, (), {(): ended.attempts})
+
+
+def _of_agents(agents: Sequence[AgentFigures]) -> Iterator[Metric]:
+    tokens = {(each.agent, "input"): each.input_tokens for each in agents}
+    tokens |= {(each.agent, "output"): each.output_tokens for each in agents}
+    yield _counter("agent_tokens", "Tokens of agents and models, where known.", ("agent", "kind"), tokens)
+    cost = {(each.agent,): each.cost_usd for each in agents}
+    yield _counter("agent_cost_usd", "US dollars of agents and models, where known.", ("agent",), cost)
+    seconds = {(each.agent,): each.seconds for each in agents}
+    yield _counter("agent_seconds", "Time that agents and models took.", ("agent",), seconds)
+    calls = {(each.agent, "unknown"): each.uncounted for each in agents}
+    calls |= {(each.agent, "known"): each.calls - each.uncounted for each in agents}
+    help_ = "Answers of agents and models, by whether their usage is known."
+    yield _counter("agent_calls", help_, ("agent", "usage"), calls)
 
 
 def _of_server(sources: Sources, reading: Reading) -> Iterator[Metric]:

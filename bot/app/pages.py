@@ -22,6 +22,7 @@ from bot.model.reasons import ExplainedStop
 from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
 from bot.store.inbox.deliveries import Deliveries, Inbox
+from bot.store.runs.agent_usage import AgentUsage
 from bot.store.runs.overview import Overview
 from bot.store.runs.pull_runs import PullRuns
 from bot.store.runs.runs import Runs
@@ -80,7 +81,7 @@ def page_routes(site: Site, server: Server) -> list[Route]:
     return [
         Route(f"{PREFIX}/{{name}}", site.static.serve, methods=["GET"]),
         *sign_in_routes(site),
-        Route("/", site.page(dashboard(site, overview, server.health)), methods=["GET"]),
+        Route("/", site.page(dashboard(site, overview, AgentUsage(server.database), server.health)), methods=["GET"]),
         Route("/runs", site.page(all_runs(site, overview)), methods=["GET"]),
         *runs.routes(),
         *LogPages(runs).routes(),

@@ -98,7 +98,7 @@ def web(
     if lacks_app(settings):
         probes["app"] = _no_app
     ready = health.readiness(probes, worker.github_health)
-    known = Health(probes, worker.github_health, settings.max_worktrees)
+    known = Health(probes, worker.github_health, settings)
     parts = Server(settings, database, worker, sessions, streams, known, stored, inbox, rejections, restart)
     alive = health.liveness()
 

@@ -93,3 +93,10 @@ def test_an_agent_that_cannot_start_is_a_problem(home: Path, monkeypatch: pytest
 def test_little_free_space_is_a_warning(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.app.doctor.MIN_FREE_MB", 1 << 40)
     assert diagnoses()["disk"].status == "warning"
+
+
+def test_a_budget_that_is_used_up_is_a_warning(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """REQ-RUN-008."""
+    assert "$0.00 of $25" in english(diagnoses()["budget"].message)
+    monkeypatch.setenv("MENDBOT_MODEL_DAY_COST", "0")
+    assert diagnoses()["budget"].status == "warning"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from bot.model import Usage
+from bot.store.runs.agent_usage import add_usage
 from tests.web.conftest import Door, headers_for
 
 
@@ -52,3 +56,19 @@ def test_the_format_is_the_one_that_is_accepted(door: Door, accept: str, content
     answer = door.get("/metrics", Accept=accept)
     assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, content_type)
     assert answer.text.endswith("# EOF\n") == (content_type != "text/plain")
+
+
+def test_what_agents_used_is_counted_by_agent(door: Door) -> None:
+    """REQ-RUN-008."""
+    priced, unknown = Usage(duration_ms=1_500, input_tokens=10, output_tokens=2, cost_usd=0.25), Usage(duration_ms=500)
+
+    async def use() -> None:
+        for usage in (priced, unknown):
+            await door.database.write(lambda each, it=usage: add_usage(each, "2026-01-01", "o/a", "r", "x", it))
+
+    asyncio.run(use())
+    found = samples(door)
+    tokens = [found[f'mendbot_agent_tokens_total{{agent="x",kind="{kind}"}}'] for kind in ("input", "output")]
+    assert (tokens, found['mendbot_agent_cost_usd_total{agent="x"}']) == ([10, 2], 0.25)
+    assert found['mendbot_agent_seconds_total{agent="x"}'] == 2
+    assert found['mendbot_agent_calls_total{agent="x",usage="unknown"}'] == 1

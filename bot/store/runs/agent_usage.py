@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from bot.model import Model, Usage
 from bot.model.agents import Spent, SpentSoFar
 from bot.store.database.database import Database
-from bot.store.database.sql import insert, sound
+from bot.store.database.sql import insert, iso_now, sound
 from bot.store.database.tables import agent_usage as table
 
 _MICROS = 1_000_000
@@ -35,6 +35,11 @@ class AgentFigures(Model):
     output_tokens: int
     cost_usd: float
     seconds: float
+
+
+def utc_day() -> str:
+    """The present day in UTC, as rows have it."""
+    return iso_now()[:10]
 
 
 def add_usage(connection: sa.Connection, day: str, place: str, run_id: str, agent: str, usage: Usage) -> None:

@@ -10,7 +10,10 @@ from typing import Literal, get_args
 
 from starlette.responses import Response
 
+from bot.config import Settings
+from bot.reports.runs.usage import dollars
 from bot.rules.reasons import make_reason
+from bot.store.runs.agent_usage import AgentUsage, utc_day
 from bot.store.runs.overview import Overview, RunLine
 from bot.web.api import invalid, number
 from bot.web.health import Probe
@@ -40,11 +43,11 @@ _PULL_STATUSES: Mapping[State, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The parts of the server as `/readyz` knows them, and the limit of worktrees of one repository."""
+    """The parts of the server as `/readyz` knows them, and the settings with its limits."""
 
     probes: Mapping[str, Probe]
     remote: Callable[[], Mapping[str, str]]
-    max_worktrees: int
+    settings: Settings
 
     async def missing(self) -> Mapping[str, str]:
         """The problem of each part that has one."""
@@ -52,7 +55,7 @@ class Health:
         return {name: problem for name, problem in found.items() if problem is not None}
 
 
-def dashboard(site: Site, overview: Overview, health: Health) -> PageEndpoint:
+def dashboard(site: Site, overview: Overview, usage: AgentUsage, health: Health) -> PageEndpoint:
     """The page at `/`."""
 
     async def show(visit: Visit) -> Response:
@@ -66,7 +69,11 @@ def dashboard(site: Site, overview: Overview, health: Health) -> PageEndpoint:
             "totals": totals(await overview.counts(places)),
             "candidates": await overview.candidates(places),
             "slots": await overview.slots(places),
-            "max_worktrees": health.max_worktrees,
+            "max_worktrees": health.settings.max_worktrees,
+            "used": await usage.day(utc_day(), places),
+            "dollars": dollars,
+            "day_cost": health.settings.model_day_cost if visit.viewer.is_operator else None,
+            "day_tokens": health.settings.model_day_tokens,
             "missing": await health.missing(),
             "remote": remote,
             "asked_at": asked_at and milliseconds(datetime.fromisoformat(asked_at)),

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from bot.model import Usage
+from bot.store.runs.agent_usage import add_usage, utc_day
 from tests.web.conftest import Door
 from tests.web.pages.client import Client
 from tests.web.pages.stored_runs import fill
@@ -43,6 +45,18 @@ def test_the_dashboard_shows_the_server_and_its_worktrees(operator: Client) -> N
     assert "octo/pocket" in section(text, "slots") and "1 of 3" in section(text, "slots")
     assert "not ready" in section(text, "server"), "the worker does not run here"
     assert 'role="alert"' in text
+
+
+def test_the_dashboard_shows_what_agents_used_today(operator: Client, door: Door) -> None:
+    """REQ-RUN-008."""
+    usage = Usage(input_tokens=4_000, output_tokens=321)
+
+    async def use() -> None:
+        await door.database.write(lambda each: add_usage(each, utc_day(), "octo/pocket", "runs", "codex", usage))
+
+    assert "$0.00 of $25" in section(operator.get("/").text, "used")
+    asyncio.run(use())
+    assert "4,321 of 20,000,000" in section(operator.get("/").text, "used")
 
 
 @pytest.mark.parametrize(
