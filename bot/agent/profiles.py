@@ -93,7 +93,7 @@ _GIT_USER = {
 PROFILES: Mapping[str, AgentProfile] = {
     "claude": AgentProfile(
         program="claude",
-        install="npm install -g @anthropic-ai/claude-code",
+        install="npm install -g --prefix ~/.local @anthropic-ai/claude-code",
         arguments=(
             *("-p", "--output-format", "json", "--settings", "{settings}", "--setting-sources", "user"),
             *("--strict-mcp-config", "--permission-mode", "acceptEdits"),
@@ -116,7 +116,7 @@ PROFILES: Mapping[str, AgentProfile] = {
     ),
     "codex": AgentProfile(
         program="codex",
-        install="npm install -g @openai/codex",
+        install="npm install -g --prefix ~/.local @openai/codex",
         arguments=(
             *("exec", "--json", "--color", "never", "--skip-git-repo-check", "--ephemeral", "--ignore-user-config"),
             *("--ignore-rules", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"),
@@ -133,7 +133,7 @@ PROFILES: Mapping[str, AgentProfile] = {
     ),
     "gemini": AgentProfile(
         program="gemini",
-        install="npm install -g @google/gemini-cli",
+        install="npm install -g --prefix ~/.local @google/gemini-cli",
         arguments=("--output-format", "json", "--approval-mode", "yolo", "--skip-trust"),
         keys=(_GEMINI,),
         read=read_gemini,
@@ -149,7 +149,7 @@ PROFILES: Mapping[str, AgentProfile] = {
     ),
     "opencode": AgentProfile(
         program="opencode",
-        install="npm install -g opencode-ai",
+        install="npm install -g --prefix ~/.local opencode-ai",
         arguments=("run", "--format", "json", "--auto"),
         keys=(
             ApiKey(
@@ -173,7 +173,7 @@ PROFILES: Mapping[str, AgentProfile] = {
     ),
     "qwen": AgentProfile(
         program="qwen",
-        install="npm install -g @qwen-code/qwen-code",
+        install="npm install -g --prefix ~/.local @qwen-code/qwen-code",
         arguments=(
             *("--output-format", "json", "--approval-mode", "yolo", "--auth-type", "openai"),
             *("--max-session-turns", str(MAX_TURNS)),

@@ -19,7 +19,8 @@ def empty_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_missing_is_said_with_the_remedy(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agent", "check", "codex"]) == 1
     assert capsys.readouterr().out == (
-        "program: failed: `codex` was not found on PATH; install it with `npm install -g @openai/codex`\n"
+        "program: failed: `codex` was not found on PATH; "
+        "install it with `npm install -g --prefix ~/.local @openai/codex`\n"
     )
 
 

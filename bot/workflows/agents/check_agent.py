@@ -14,11 +14,13 @@ from bot.config import Settings
 from bot.errors import UserError
 from bot.model import AgentTask, Model, Proposal, Usage
 from bot.model.reasons import Reason
+from bot.reports.locale.reasons import english
 from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.workflows.agents.build_agents import runner_in
 from bot.workflows.agents.profile_agents import PreparedProfile, prepare_profile
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.network_filter import NetworkFilter
+from bot.workspace.sandbox.program_files import find_program
 from bot.workspace.sandbox.sandbox import Sandbox
 
 Step = Literal["program", "key", "sandbox", "task", "hook"]
@@ -67,17 +69,20 @@ async def check_agent(name: str, settings: Settings, sandbox: Sandbox) -> AgentC
         trace = Path(directory, "called")
         trace.touch()
         prepared = prepare_profile(name, settings, trace=trace)
+        program = find_program(PROFILES[name].program)
+        found = quoted(" ".join(program.argv)) if program else None
+        steps = [AgentCheckStep(step="program", passed=True, message=found)] if found else []
         if isinstance(prepared, Reason):
-            missing: Step = "program" if prepared.kind == "agent_profile.no_program" else "key"
-            return AgentCheck(agent=name, steps=(AgentCheckStep(step=missing, passed=False, message=prepared),))
-        steps = [
-            AgentCheckStep(step="program", passed=True, message=quoted(" ".join(prepared.program))),
+            missing = AgentCheckStep(step="key" if found else "program", passed=False, message=prepared)
+            return AgentCheck(agent=name, steps=(*steps, missing))
+        steps += [
             AgentCheckStep(step="key", passed=True, message=quoted(prepared.key.variable)),
             _sandbox(prepared, sandbox),
         ]
         tried = await _try(name, prepared, sandbox, Path(directory))
     steps.append(AgentCheckStep(step="task", passed=tried.done, message=_outcome(tried)))
-    steps.append(_hook(name, tried))
+    if tried.done or tried.hook_called:  # an agent that never called a tool shows nothing about its hook
+        steps.append(_hook(name, tried))
     return AgentCheck(agent=name, steps=tuple(steps), usage=tried.proposal.usage)
 
 
@@ -130,9 +135,9 @@ def _outcome(tried: _Tried) -> Reason:
         return make_reason("agent_check.done")
     why = tried.proposal.because or make_reason("agent_check.no_file")
     failures = tuple(tried.network.failures.values())
-    if failures:
+    if failures and english(failures[0]) not in english(why):
         return make_reason("agent_check.unreachable", why=why, failure=failures[0])
-    if not tried.network.refused:
+    if failures or not tried.network.refused:
         return why
     hosts = ", ".join(list(tried.network.refused)[:_HOSTS_SHOWN])
     return make_reason("agent_check.refused", why=why, hosts=hosts)

@@ -29,6 +29,12 @@ try: urllib.request.urlopen('http://telemetry.example:80/')
 except urllib.error.HTTPError as error: print(error.read().decode()); raise SystemExit(1)
 " """
 
+UNREACHABLE = """cat > /dev/null; exec python3 -c "
+import json, urllib.request
+try: urllib.request.urlopen('https://models.invalid/')
+except OSError as error: print(json.dumps({'type': 'result', 'is_error': True, 'result': str(error)}))
+" """
+
 
 @pytest.fixture(scope="module")
 def sandbox() -> Sandbox:
@@ -71,7 +77,24 @@ async def test_an_agent_that_does_nothing_fails_the_task(
     found, steps = await check(sandbox, tmp_path, monkeypatch, LAZY)
     assert not found.passed
     assert steps["task"][0] is False and "ended without doing the task" in steps["task"][1]
-    assert steps["hook"][0] is False
+    assert "hook" not in steps, "it called no tool, so nothing is known about its hook"
+
+
+async def test_an_agent_without_its_hook_passes_and_the_step_fails(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, steps = await check(sandbox, tmp_path, monkeypatch, OBEDIENT.replace('echo called >> "$trace"', ""))
+    assert found.passed, steps
+    assert steps["hook"][0] is False and "not called" in steps["hook"][1]
+
+
+async def test_a_host_that_cannot_be_reached_is_named_once(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://models.invalid")
+    _, steps = await check(sandbox, tmp_path, monkeypatch, UNREACHABLE)
+    assert steps["task"][0] is False
+    assert steps["task"][1].count("models.invalid cannot be reached") == 1, steps["task"]
 
 
 async def test_a_host_that_was_refused_is_named(
@@ -89,4 +112,4 @@ async def test_without_a_key_nothing_is_run(sandbox: Sandbox, tmp_path: Path, mo
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     found = await check_agent("claude", Settings(), sandbox)
-    assert [(each.step, each.passed) for each in found.steps] == [("key", False)]
+    assert [(each.step, each.passed) for each in found.steps] == [("program", True), ("key", False)]

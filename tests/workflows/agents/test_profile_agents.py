@@ -65,7 +65,7 @@ def test_an_address_may_be_told_in_a_variable() -> None:
 
 def test_what_is_missing_is_named_with_the_remedy() -> None:
     assert problem("gemini", {}) == (
-        "`gemini` was not found on PATH; install it with `npm install -g @google/gemini-cli`"
+        "`gemini` was not found on PATH; install it with `npm install -g --prefix ~/.local @google/gemini-cli`"
     )
     assert "set CODEX_API_KEY / OPENAI_API_KEY in Mendbot's environment" in problem("codex", {"OPENAI_API_KEY": ""})
     environ = {"ANTHROPIC_API_KEY": "key", "ANTHROPIC_BASE_URL": "http://models.lan"}
