@@ -44,6 +44,7 @@ async def test_claude_code_calls_our_tools_and_reads_their_results(tmp_path: Pat
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{api.port}",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "MCP_CONNECTION_NONBLOCKING": "0",  # the model of this test does not wait for tools
+            "MCP_CONNECT_TIMEOUT_MS": "60000",
         }
         await run("claude", "mcp", "add", "mendbot", "--", "mendbot", "mcp", cwd=project, env=env)
         allowed = ",".join(call.name for call in calls)
