@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bot import proc
 from demo.standin.fast_import import FilesIn, gather, import_line
+from demo.standin.git_refs import is_plain, read_branches, read_ref
 
 ZERO = "0" * 40
 _WHOLE = proc.OutputLimit(head=1 << 29, tail=1 << 10, total=1 << 29)
@@ -94,10 +95,8 @@ _SERVER_CONFIG = """
 """
 
 _STATUS = {"A": "added", "D": "removed", "M": "modified", "R": "renamed", "C": "copied", "T": "changed"}
-_ID = re.compile(r"[0-9a-f]{40}")
 _LASTING = re.compile(r"[0-9a-f]{40}(\.{2,3}[0-9a-f]{40})?")
 """Revisions of which git always says the same."""
-_REF = re.compile(r"refs(/[\w][\w.+-]*)+", re.ASCII)
 _LOG_FORMAT = "%H%x00%T%x00%P%x00%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd%x00%B%x01"
 
 
@@ -164,8 +163,8 @@ class BareRepo:
 
     async def resolve(self, rev: str) -> str | None:
         """The commit `rev` names, or None."""
-        if _REF.fullmatch(rev) and not rev.endswith(".lock"):
-            found = self._ref(rev)
+        if is_plain(rev):
+            found = read_ref(self.path, rev)
             if found is None or rev.startswith(("refs/heads/", "refs/pull/")):  # these name commits alone
                 return found
         if (rev + "^{commit}",) in self._known:
@@ -176,22 +175,9 @@ class BareRepo:
             self._known[rev + "^{commit}",] = b""
         return lines[0] if lines else None
 
-    def _ref(self, name: str) -> str | None:
-        """The object that a ref names, read as git keeps it (gitrepository-layout(5)); None where there is none."""
-        try:
-            held = (self.path / name).read_text("ascii").strip()
-        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-            held = ""
-        if _ID.fullmatch(held):
-            return held
-        packed = self.path / "packed-refs"
-        lines = packed.read_text().splitlines() if packed.exists() else []
-        return next((line[:40] for line in lines if line[41:] == name), None)
-
     async def branches(self) -> dict[str, str]:
         """Each branch and the commit it is at."""
-        out = await self.text("for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads/")
-        return {name: sha for name, _, sha in (line.partition(" ") for line in out.splitlines())}
+        return read_branches(self.path)
 
     async def update_ref(self, ref: str, sha: str | None) -> None:
         await self.git("update-ref", *(("-d", ref) if sha is None else (ref, sha)))
