@@ -14,6 +14,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cachetools import LRUCache
+
 from bot.errors import Transient
 from bot.reports.locale.reasons import english, user_error
 from bot.rules.reasons import make_reason
@@ -25,6 +27,8 @@ from bot.workspace.git.index import Index
 from bot.workspace.git.objects import decode, encode, ids, is_id
 
 _INDEX = "mendbot-index"
+_TREES: LRUCache[str, str] = LRUCache(1000)
+"""The trees of commits, which their ids fix."""
 _PASSES = 3
 _LEFTOVER_S = 3600.0
 _REF = re.compile(r"refs/mendbot/[A-Za-z0-9_][A-Za-z0-9._/-]*")
@@ -215,10 +219,12 @@ class Tree:
         """Makes the index hold the snapshot. Returns the id of its tree object."""
         held = index.recorded()
         if snapshot not in held:
-            tree = await self._id(f"{snapshot}^{{tree}}")
+            tree = _TREES.get(snapshot) or await self._id(f"{snapshot}^{{tree}}")
             if tree not in held:
                 await index.load(tree)
-            held = (tree, snapshot) if is_id(snapshot) else (tree,)
+            held = (tree,)
+            if is_id(snapshot):
+                _TREES[snapshot], held = tree, (tree, snapshot)
             index.record(*held)
         return held[0]
 
