@@ -27,8 +27,7 @@ from bot.workspace.git.index import Index
 from bot.workspace.git.objects import decode, encode, ids, is_id
 
 _INDEX = "mendbot-index"
-_TREES: LRUCache[str, str] = LRUCache(1000)
-"""The trees of commits, which their ids fix."""
+_TREES: LRUCache[str, str] = LRUCache(1000)  # of commits, whose ids fix them
 _PASSES = 3
 _LEFTOVER_S = 3600.0
 _REF = re.compile(r"refs/mendbot/[A-Za-z0-9_][A-Za-z0-9._/-]*")
@@ -295,8 +294,7 @@ def _copy(index: Path, to: Path) -> None:
 
 
 def _identity(author: str) -> dict[str, str]:
-    found = _AUTHOR.fullmatch(author)
-    if found is None or not found[1]:
+    if not (found := _AUTHOR.fullmatch(author)) or not found[1]:
         raise ValueError(f"{author!r} is not of the form `Name <email>`")
     fields = {"NAME": found[1], "EMAIL": found[2]}
     return {f"GIT_{role}_{name}": value for role in ("AUTHOR", "COMMITTER") for name, value in fields.items()}
