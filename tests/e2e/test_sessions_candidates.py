@@ -22,14 +22,14 @@ def asked_of(tree: Path, *agents: str, **more: object) -> Doc:
 
 
 def test_the_best_of_several_changes_stays_in_the_tree(tmp_path: Path) -> None:
-    """REQ-RUN-010: by `mendbot fix --candidates`; nothing of the others is left."""
+    """REQ-RUN-010: by `mendbot fix --candidates`; nothing of the others is left, neither before nor after it."""
     tree = write(tmp_path / "tree", PLAIN)
-    code, told = fix(asked_of(tree, LARGE, NONE, BAD, SMALL), tmp_path / "home")
+    code, told = fix(asked_of(tree, LARGE, NONE, SMALL, BAD), tmp_path / "home")
     assert (code, told["status"], told["iteration"]) == (0, "success", 1), told.get("stopReason")
     (chosen,) = of_type(told, "candidate_chosen")
     results = chosen["data"]["results"]
-    assert [one["result"] for one in results] == ["passed", "none", "failed", "passed"]
-    assert chosen["data"]["winner"] == 4
+    assert [one["result"] for one in results] == ["passed", "none", "passed", "failed"]
+    assert chosen["data"]["winner"] == 3
     assert photograph(tree).keys() == {*PLAIN}
     assert (tree / "answer.txt").read_text() == "42\n"
     assert told["changedPaths"] == ["answer.txt"]

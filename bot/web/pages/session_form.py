@@ -23,7 +23,7 @@ from bot.web.sessions import require_write
 
 _SEPARATOR = re.compile(r"[\r\n,]+")
 _LINES = re.compile(r"[\r\n]+")
-FIELDS = ("repo", "task", "filePaths", "testCommand", "validationCommands", "maxAttempts", "agents")
+FIELDS = ("repo", "task", "filePaths", "testCommand", "validationCommands", "maxAttempts", "agents", "candidates")
 
 
 class Starter(Protocol):
@@ -86,6 +86,7 @@ class SessionForm:
             "validationCommands": preset.validation_commands,
             "maxAttempts": str(preset.max_attempts),
             "agents": preset.agent,
+            "candidates": "",
         }
 
     def _form(self, visit: Visit, filled: Filled, preset: Preset | None = None, status: int = 200) -> Response:
@@ -108,16 +109,22 @@ def request_of(values: Mapping[str, str]) -> dict[str, object]:
     """The request that the fields of the form describe.
 
     Validation commands are separated by newlines or commas, files and agents by newlines; empty ones count as none."""
-    attempts = values.get("maxAttempts", "").strip()
     return {
         "repo": values.get("repo", "").strip(),
         "task": values.get("task", ""),
         "filePaths": _parts(_SEPARATOR, values.get("filePaths", "")),
         "testCommand": values.get("testCommand", "").strip() or None,
         "validationCommands": _parts(_SEPARATOR, values.get("validationCommands", "")),
-        "maxAttempts": int(attempts) if attempts.isascii() and attempts.isdigit() and len(attempts) < 6 else attempts,
+        "maxAttempts": _number(values.get("maxAttempts", "")),
         "agents": _parts(_LINES, values.get("agents", "")),
+        "candidates": _number(values.get("candidates", "")) or None,
     }
+
+
+def _number(text: str) -> int | str:
+    """The number, or the text where it is none, which the request then refuses."""
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else text
 
 
 def _parts(separator: re.Pattern[str], text: str) -> list[str]:

@@ -53,7 +53,7 @@ def test_a_preset_shows_what_its_name_says(server: Server, name: str) -> None:
     assert browser.sign_in(TOKEN).status == 303
     text = browser.get(f"/sessions/new?preset={name}").text
     plain = fields_of(text)
-    assert len(plain) == 7
+    assert len(plain) == 8
     answer = browser.submit(f"/sessions/new?preset={name}", "/sessions", **plain)
     assert answer.status == 303, answer.text
     path = answer.headers["location"]

@@ -14,9 +14,18 @@ def test_validation_commands_are_separated_by_newlines_or_commas(text: str) -> N
 
 
 def test_empty_fields_are_left_out_and_others_are_as_typed() -> None:
-    values = {"repo": " /srv/a ", "task": "fix\nit", "maxAttempts": "4", "filePaths": "a.py, b.py", "agents": "x, y"}
+    values = {
+        "repo": " /srv/a ",
+        "task": "fix\nit",
+        "maxAttempts": "4",
+        "filePaths": "a.py, b.py",
+        "agents": "x, y",
+        "candidates": "2",
+    }
     assert request_of(values) == {"repo": "/srv/a", "task": "fix\nit", "filePaths": ["a.py", "b.py"],
-        "testCommand": None, "validationCommands": [], "maxAttempts": 4, "agents": ["x, y"]}  # fmt: skip
+        "testCommand": None, "validationCommands": [], "maxAttempts": 4, "agents": ["x, y"],
+        "candidates": 2}  # fmt: skip
+    assert request_of({"candidates": " "})["candidates"] is None, "as it is configured"
     assert request_of({"maxAttempts": "many"})["maxAttempts"] == "many"
 
 

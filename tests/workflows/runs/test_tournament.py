@@ -20,8 +20,10 @@ from bot.rules.runs.state import RunState
 from bot.rules.runs.tournament import Tournament
 from bot.store.runs.runs import RunRow
 from bot.workflows.kernel import settle_run, step_run
+from bot.workflows.maintenance.cleanup import sweep
 from bot.workflows.runs.loop import FIX_RUN
 from bot.workspace.git.command import git
+from bot.workspace.worktree.detached import ensure_detached
 from tests.workflows.conftest import NAME, Harness
 from tests.workflows.runs.proof_world import FAULTY, POLICY, RIGHT, SUITE, SUITE_WITH_TEST, Coder, fix, written
 from tests.workflows.whole_run import POLICY as PLAIN
@@ -330,6 +332,21 @@ def test_a_run_that_is_cancelled_among_candidates_leaves_no_tree(at_desk: AtDesk
 
     state, left = at_desk(work)
     assert (state.finished, left) == (Status.CANCELLED, [])
+
+
+def test_the_tree_of_a_candidate_that_a_crash_left_is_swept(at_desk: AtDesk) -> None:
+    """Its change has a ref of its own, so nothing of it is saved as unfinished work."""
+
+    async def work(at: Harness) -> tuple[int, bool, bytes]:
+        judged(at)
+        state, _ = await tournament(at, Doer([writes("42\n")], name="a"), Doer([writes("43\n")], name="b"))
+        assert state.finished is Status.SUCCESS and state.base_sha is not None
+        mirror, path = at.context.mirror(at.repo), context_tree(at, await at.row("run-1")).parent / "candidate-1"
+        writes("half\n")((await ensure_detached(mirror, path, state.base_sha)).path)
+        removed = await sweep(at.context)
+        return removed, path.parent.exists(), await git("for-each-ref", "refs/mendbot/salvage", git_dir=mirror)
+
+    assert at_desk(work) == (1, False, b"")
 
 
 def context_tree(at: Harness, row: RunRow) -> Path:
