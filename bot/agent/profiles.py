@@ -48,6 +48,7 @@ class AgentProfile:
 
     `arguments` follow the program, which reads the prompt on stdin. The first of `keys` that is set is passed on, and
     all of `variables` that are. `model` is a variable and the flag for its value, where the program reads none.
+    `cost_flag` limits what one attempt may cost, in US dollars.
     `env` is always set. `settings` are the repository's files that the program would obey; it does not see them.
     `own_settings` are its settings in a run, beside the hooks. `install` is a command that installs the program."""
 
@@ -58,6 +59,7 @@ class AgentProfile:
     read: ReadOutput
     variables: tuple[str, ...] = ()
     model: tuple[str, str] | None = None
+    cost_flag: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[str, ...] = ()
     own_settings: Mapping[str, Any] = field(default_factory=dict)
@@ -106,6 +108,7 @@ PROFILES: Mapping[str, AgentProfile] = {
         ),
         read=read_claude,
         variables=("ANTHROPIC_MODEL",),
+        cost_flag="--max-budget-usd",
         env={
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "CLAUDE_CODE_MAX_RETRIES": "4",

@@ -58,7 +58,9 @@ def prepare_profile(
     own = {name: value.replace(URL, url.rstrip("/")) for name, value in key.variables.items()} if url else {}
     model = environ.get(profile.model[0]) if profile.model else None
     chosen = (profile.model[1], model) if profile.model and model else ()
-    arguments = (*profile.arguments, *(key.arguments if url else ()), *chosen)
+    # one attempt may not use more than a day's budget, which is counted after it
+    cost = (profile.cost_flag, f"{settings.model_day_cost:g}") if profile.cost_flag and settings.model_day_cost else ()
+    arguments = (*profile.arguments, *(key.arguments if url else ()), *chosen, *cost)
     return PreparedProfile(
         profile=profile,
         key=key,

@@ -213,6 +213,17 @@ async def test_a_model_that_never_ends_is_stopped(name: str, tree: Path, sandbox
     assert len((tree / "dates.txt").read_text().splitlines()) <= 3
 
 
+async def test_a_model_that_costs_more_than_a_day_may_is_stopped(tree: Path, sandbox: Sandbox) -> None:
+    """REQ-RUN-008."""
+    async with serve_models(Call("date >> dates.txt"), endless=True) as api:
+        found = prepare_profile("claude", Settings(model_day_cost=0.002), environ(api))
+        assert isinstance(found, PreparedProfile)
+        proposal = await Agent(found, tree, sandbox).ask()
+    assert proposal.because is not None
+    assert "budget" in english(proposal.because)
+    assert proposal.usage is not None and proposal.usage.cost_usd is not None and proposal.usage.cost_usd < 0.01
+
+
 @pytest.mark.parametrize("name", NAMES)
 async def test_the_check_passes_and_the_hook_is_called(
     name: str, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch

@@ -85,3 +85,12 @@ def test_a_model_is_chosen_by_a_flag_where_the_program_reads_no_variable() -> No
     assert prepared("codex", environ).argv[-2:] == ("--model", "gpt-5")
     assert prepared("opencode", environ).argv[-2:] == ("--model", "openai/gpt-5")
     assert "--model" not in prepared("codex", {"OPENAI_API_KEY": "key"}).argv
+
+
+def test_one_attempt_may_not_cost_more_than_a_day_where_the_program_has_a_limit() -> None:
+    environ = {"ANTHROPIC_API_KEY": "key", "OPENAI_API_KEY": "key"}
+    limited = prepare_profile("claude", Settings(model_day_cost=2.5), environ)
+    assert isinstance(limited, PreparedProfile) and limited.argv[-2:] == ("--max-budget-usd", "2.5")
+    free = prepare_profile("claude", Settings(model_day_cost=0), environ)
+    assert isinstance(free, PreparedProfile) and "--max-budget-usd" not in free.argv
+    assert "--max-budget-usd" not in prepared("codex", environ).argv
