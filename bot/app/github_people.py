@@ -12,8 +12,14 @@ from dataclasses import dataclass, field
 from pydantic import SecretStr
 
 from bot.config import Settings
-from bot.errors import Stale, Transient, UserError
-from bot.github.user_access import OAuthClient, PersonAccess, authorize_address, exchange_user_code
+from bot.errors import MendbotError, Stale, Transient, UserError
+from bot.github.user_access import (
+    OAuthClient,
+    PersonAccess,
+    authorize_address,
+    exchange_user_code,
+    revoke_user_token,
+)
 from bot.http import AsyncClient, open_client
 from bot.logs import get_logger
 from bot.rules.app_manifest import SIGN_IN_CALLBACK
@@ -52,6 +58,7 @@ class GitHubPeople:
         self._clock = clock
         self._people: dict[str, _Person] = {}
         self._clients: dict[str, AsyncClient] = {}
+        self._revoking: set[asyncio.Task[None]] = set()
 
     def address(self, state: str, verifier: str) -> str:
         return authorize_address(self._oauth, state, verifier)
@@ -76,7 +83,7 @@ class GitHubPeople:
         async with person.lock:
             now = self._clock()
             if now >= person.until:
-                self.sign_out(session_id)
+                self._people.pop(session_id, None)
             elif now >= person.next_check:
                 await self._check(session_id, person, now)
             if person.error is not None and now - person.checked_at > MAX_UNCHECKED_S:
@@ -93,15 +100,28 @@ class GitHubPeople:
             log.warning("permission_unchecked", login=person.login, because=str(error))
         except (UserError, Stale) as error:
             log.info("signed_out", login=person.login, because=str(error))
-            self.sign_out(session_id)
+            self._people.pop(session_id, None)
         else:
             person.checked_at, person.next_check, person.error = now, now + RECHECK_S, None
 
     def sign_out(self, session_id: str) -> None:
-        self._people.pop(session_id, None)
+        person = self._people.pop(session_id, None)
+        if person is not None:
+            revoking = asyncio.create_task(self._revoke(person))
+            self._revoking.add(revoking)
+            revoking.add_done_callback(self._revoking.discard)
+
+    async def _revoke(self, person: _Person) -> None:
+        """End the token on GitHub too; where that fails, it expires within eight hours."""
+        url = self._settings.github_api_url
+        try:
+            await revoke_user_token(await self._client(url), url, self._oauth, person.token)
+        except MendbotError as error:
+            log.warning("token_not_revoked", login=person.login, because=str(error))
 
     async def close(self) -> None:
-        """Close the connections to GitHub."""
+        """Wait for the tokens that are being revoked, and close the connections to GitHub."""
+        await asyncio.gather(*self._revoking)
         for client in self._clients.values():
             await client.aclose()
 

@@ -5,17 +5,18 @@ token for a GitHub App"."""
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
+import json
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from pydantic import Field, SecretStr
 
 from bot.errors import UserError
 from bot.github.answers import parse_json, parse_model, raise_for_status
-from bot.github.api import Api, GitHubTransport
+from bot.github.api import ACCEPT, Api, GitHubTransport
 from bot.github.auth import FixedToken
 from bot.github.clock import Clock, ServerClock
 from bot.github.rate_limit import RateLimiter
@@ -90,6 +91,19 @@ async def exchange_user_code(client: AsyncClient, oauth: OAuthClient, code: str,
         kind = "sign_in.secret" if data["error"] == _WRONG_SECRET else "sign_in.code"
         raise user_error(make_reason(kind), UserError)
     return parse_model(UserToken, data)
+
+
+async def revoke_user_token(client: AsyncClient, api_url: str, oauth: OAuthClient, token: SecretStr) -> None:
+    """End a person's token; one that GitHub no longer knows is fine. `client` is `http.open_client` of `api_url`.
+
+    Raises UserError where GitHub refuses, and Transient where it does not answer."""
+    pair = f"{oauth.client_id}:{oauth.client_secret.get_secret_value()}"
+    headers = {"accept": ACCEPT, "authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+    body = json.dumps({"access_token": token.get_secret_value()}).encode()
+    path = f"/applications/{quote(oauth.client_id, safe='')}/token"
+    answer = await send(client, "DELETE", api_url.rstrip("/") + path, headers, body, total_s=20.0)
+    if answer.status not in (404, 422):
+        raise_for_status("DELETE", path, answer)
 
 
 class PersonAccess:

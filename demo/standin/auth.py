@@ -28,9 +28,12 @@ Permission = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request; exactly one of the three where the credentials were good."""
+    """Who sent a request; exactly one of the four where the credentials were good.
+
+    `client` is the OAuth client of the App."""
 
     app: bool = False
+    client: bool = False
     token: Token | None = None
     user: UserToken | None = None
 
@@ -38,13 +41,19 @@ class Caller:
     def name(self) -> str:
         if self.user:
             return f"user:{self.user.user.login}"
-        return f"installation:{self.token.installation.id}" if self.token else "app"
+        other = "client" if self.client else "app"
+        return f"installation:{self.token.installation.id}" if self.token else other
 
 
 def bearer(header: str | None) -> str | None:
     """What follows `Bearer` or `token` in an Authorization header."""
     scheme, _, value = (header or "").partition(" ")
     return value.strip() if scheme.lower() in ("bearer", "token") and value.strip() else None
+
+
+def basic(state: State) -> str:
+    """The Authorization header of the App's OAuth client."""
+    return f"Basic {base64.b64encode(f'{state.app.client_id}:{state.app.client_secret}'.encode()).decode()}"
 
 
 def check_jwt(state: State, text: str) -> None:
@@ -93,6 +102,8 @@ def find_token(state: State, text: str) -> Token:
 def identify(state: State, header: str | None) -> Caller | None:
     """The caller behind an Authorization header, None without one."""
     text = bearer(header)
+    if header is not None and header == basic(state):
+        return Caller(client=True)
     if text is None:
         if header:
             raise ApiError(401, "Bad credentials")

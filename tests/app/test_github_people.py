@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -91,11 +92,19 @@ async def test_a_session_ends_with_its_token(people: GitHubPeople, clock: Clock)
     assert await people.repositories("unknown") is None
 
 
-async def test_signing_out_ends_one_session(people: GitHubPeople) -> None:
+async def test_signing_out_ends_one_session_and_its_token(people: GitHubPeople, github: StandIn) -> None:
     await sign_in(people, "a", "reader")
     await sign_in(people, "b", "reader")
+    tokens = len(github.world._state.user_tokens)
+    github.world.faults.add("DELETE", "/applications/.*", status=401)
     people.sign_out("a")
     people.sign_out("a")
+    await asyncio.gather(*people._revoking)
+    assert len(github.world._state.user_tokens) == tokens  # GitHub refused, and the session is over all the same
+    await sign_in(people, "c", "reader")
+    people.sign_out("c")
+    await asyncio.gather(*people._revoking)
+    assert len(github.world._state.user_tokens) == tokens
     assert (await people.repositories("a"), await people.repositories("b")) == (None, {"octo/pocket": False})
 
 

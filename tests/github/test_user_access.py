@@ -13,7 +13,14 @@ from pydantic import SecretStr
 
 from bot.errors import UserError
 from bot.github.answers import Unauthorized
-from bot.github.user_access import OAuthClient, PersonAccess, UserToken, authorize_address, exchange_user_code
+from bot.github.user_access import (
+    OAuthClient,
+    PersonAccess,
+    UserToken,
+    authorize_address,
+    exchange_user_code,
+    revoke_user_token,
+)
 from bot.http import open_client
 from demo.standin import StandIn
 from tests.e2e.conftest import assert_traffic_is_githubs
@@ -109,3 +116,23 @@ def test_without_an_address_github_takes_the_apps_first_one(github: StandIn) -> 
     plain = OAuthClient(github.url, github.client_id, SecretStr(github.client_secret))
     assert "redirect_uri" not in authorize_address(plain, "s", VERIFIER)
     assert exchange(plain, authorize(plain, "ann")).access_token
+
+
+def revoke(github: StandIn, oauth: OAuthClient, token: SecretStr) -> None:
+    async def work() -> None:
+        async with open_client(github.api_url) as client:
+            await revoke_user_token(client, github.api_url, oauth, token)
+
+    asyncio.run(work())
+
+
+def test_a_revoked_token_works_no_more(github: StandIn, oauth: OAuthClient) -> None:
+    token, other = (exchange(oauth, authorize(oauth, "ann")).access_token for _ in range(2))
+    revoke(github, oauth, token)
+    revoke(github, oauth, token)  # unknown by now
+    with pytest.raises(Unauthorized):
+        access(github, token)
+    assert access(github, other)[0] == "ann"
+    with pytest.raises(Unauthorized):
+        revoke(github, replace(oauth, client_secret=SecretStr("x" * 40)), other)
+    assert_traffic_is_githubs(github)

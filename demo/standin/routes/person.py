@@ -5,10 +5,10 @@ permission."""
 
 from __future__ import annotations
 
-from demo.standin.answers import Answer, not_found
-from demo.standin.auth import installation_by_id
+from demo.standin.answers import Answer, ApiError, not_found, require
+from demo.standin.auth import digest, installation_by_id
 from demo.standin.records import Installation, Repository
-from demo.standin.routes.table import USER, Call, Endpoint, page_of
+from demo.standin.routes.table import CLIENT, USER, Call, Endpoint, page_of
 
 _LEVELS = ("none", "read", "triage", "write", "maintain", "admin")
 _NAMES = {"pull": "read", "triage": "triage", "push": "write", "maintain": "maintain", "admin": "admin"}
@@ -43,6 +43,16 @@ async def list_repositories(call: Call) -> Answer:
     return Answer(body, headers=headers)
 
 
+async def delete_token(call: Call) -> Answer:
+    state = call.hooks.state
+    if call.params["client_id"] != state.app.client_id:
+        raise not_found()
+    text = require(call.body, access_token=str)["access_token"]
+    if state.user_tokens.pop(digest(text), None) is None:
+        raise ApiError(422, "Validation Failed")
+    return Answer(None, 204)
+
+
 def _repositories(call: Call, installation: Installation) -> list[Repository]:
     state = call.hooks.state
     there = [] if installation.suspended_at else state.repos_of(installation)
@@ -54,6 +64,7 @@ def _permissions(role: str) -> dict[str, bool]:
 
 
 ENDPOINTS = (
+    Endpoint("DELETE", "/applications/{client_id}/token", delete_token, CLIENT),
     Endpoint("GET", "/user", get_user, USER),
     Endpoint("GET", "/user/installations", list_installations, USER),
     Endpoint("GET", "/user/installations/{installation_id}/repositories", list_repositories, USER),

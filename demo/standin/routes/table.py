@@ -25,6 +25,9 @@ from demo.standin.webhooks import Hooks
 APP = "app"
 """Access by the App's JWT alone."""
 
+CLIENT = "client"
+"""Access by the App's client id and secret alone."""
+
 USER = "user"
 """Access by the token of a person alone."""
 
@@ -155,7 +158,7 @@ class Rest:
                 method=request.method,
                 path=path,
                 query=dict(request.query_params),
-                body=body,
+                body={"access_token": "masked"} if path.startswith("/applications/") else body,
                 status=answer.status,
                 response=_masked(path, answer.body),
                 response_headers=dict(response.headers),
@@ -216,6 +219,10 @@ def _authorise(call: Call, needs: Sequence[Permission] | str) -> None:
     if needs == APP:
         if not call.caller.app:
             raise ApiError(401, "A JSON web token could not be decoded")
+        return
+    if needs == CLIENT:
+        if not call.caller.client:
+            raise not_found()
         return
     if needs == USER:
         assert call.person
