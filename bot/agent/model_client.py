@@ -120,6 +120,8 @@ class ModelClient:
         from pydantic_ai import exceptions
 
         text = one_line(self.mask(str(error)), _MAX_ERROR)
+        if isinstance(error, exceptions.ModelHTTPError) and error.status_code == 404:
+            return make_reason("model.no_model", model=self.model, error=text)
         for kinds, name in (
             ((exceptions.OutputTokenLimitExceeded, exceptions.IncompleteToolCall), "cut_off"),
             ((exceptions.ContentFilterError,), "refused"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.agent.model_providers import model_problem
 from bot.app.diagnoses import failed, fine
 from bot.model.diagnosis import Diagnosis
 from bot.repo_config.agents import MODEL_PREFIX
@@ -10,6 +11,9 @@ from bot.rules.reasons import make_reason
 
 def examine_model(spec: str) -> Diagnosis:
     """The diagnosis of an agent such as `llm:openai:gpt-5`. No request is sent."""
+    missing = model_problem(spec)
+    if missing is not None:
+        return failed("agents", spec, missing, make_reason("doctor.remedy.model"))
     # imported here, since it takes a second and 50 MB
     from pydantic_ai.models import infer_model
 

@@ -14,36 +14,42 @@ from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import english, reason_text, user_error
 from bot.rules.reasons import make_reason
 
-agent = App(name="agent", help="Coding agents that Mendbot knows by name.", result_action="return_value")
+agent = App(name="agent", help="Coding agents and models.", result_action="return_value")
 
 
 @agent.command
 def check(name: Text, *, json: Flag = False) -> int:
-    """Run a small task with a coding agent in the sandbox, and say what is missing.
+    """Run a small task with a coding agent in the sandbox, or with a model, and say what is missing.
 
     Parameters
     ----------
     name
-        claude, codex, gemini, opencode, qwen or aider
+        claude, codex, gemini, opencode, qwen, aider, command, command:ARGV or llm:PROVIDER:MODEL
     json
         print one JSON document instead of lines
     """
     from bot.config import load_settings
-    from bot.repo_config.agents import PROFILE_NAMES, agent_problem
+    from bot.repo_config.agents import MODEL_PREFIX, PROFILE_NAMES, agent_problem
 
-    if name not in PROFILE_NAMES:
-        unknown = make_reason("agent_check.not_checkable", agent=name, agents=", ".join(PROFILE_NAMES))
-        raise user_error(agent_problem(name) or unknown)
+    if (problem := agent_problem(name)) is not None:
+        raise user_error(problem)
+    if name in ("fixers", "history"):
+        others = (*PROFILE_NAMES, "command", "llm:PROVIDER:MODEL")
+        raise user_error(make_reason("agent_check.not_checkable", agent=name, agents=", ".join(others)))
     from bot.workflows.agents.check_agent import AgentCheck, check_agent
+    from bot.workflows.agents.check_model import check_command, check_model
     from bot.workspace.sandbox.check_tools import Tools
     from bot.workspace.sandbox.sandbox import open_sandbox
 
     settings = load_settings()
 
     async def checked() -> AgentCheck:
+        if name.startswith(MODEL_PREFIX):
+            return await check_model(name, settings)
         tools = Tools.of(settings)
         sandbox = await open_sandbox(settings.sandbox, settings.toolchains, tools, settings.check_memory_mb)
-        return await check_agent(name, settings, sandbox)
+        checks = check_agent if name in PROFILE_NAMES else check_command
+        return await checks(name, settings, sandbox)
 
     found, language = asyncio.run(checked()), terminal_language()
     if json:

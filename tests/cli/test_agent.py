@@ -33,8 +33,24 @@ def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("calude", "did you mean `claude`?"), ("fixers", "`fixers` is no coding agent that can be checked")],
+    [
+        ("calude", "did you mean `claude`?"),
+        ("fixers", "`fixers` is no coding agent that can be checked"),
+        ("llm:openai", "write it as llm:PROVIDER:MODEL"),
+    ],
 )
 def test_another_name_is_bad_input(name: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agent", "check", name]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_model_and_a_command_are_checked_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """REQ-RUN-008."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "MENDBOT_AGENT_COMMAND"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["agent", "check", "llm:openai:gpt-5"]) == 1
+    assert "key: failed" in capsys.readouterr().out
+    assert main(["agent", "check", "command"]) == 1
+    assert "program: failed" in capsys.readouterr().out

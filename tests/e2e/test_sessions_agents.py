@@ -62,6 +62,8 @@ def test_an_agent_outside_of_the_sandbox_is_named_with_what_grants_it_before_any
         ("qwen", "`qwen`: "),
         ("calude", "unknown agent `calude`; did you mean `claude`?"),
         ("llm:openai", "write it as llm:PROVIDER:MODEL"),
+        ("llm:deepseek:chat", "`llm:deepseek:chat` has no key: set DEEPSEEK_API_KEY"),
+        ("llm:anthropc:x", "did you mean `anthropic`?"),
         ("wizard", "unknown agent `wizard`"),
     ],
 )

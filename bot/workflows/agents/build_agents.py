@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from bot.agent.model_budget import ModelBudget, ModelLimits
 from bot.agent.model_client import ModelClient
 from bot.agent.model_judges import classify_step
 from bot.agent.model_planner import ModelPlan, PlanMaterial, ask_for_plan
+from bot.agent.model_providers import model_problem
 from bot.agent.profiles import PROFILES
 from bot.agent.protocol import Agent, Runner
 from bot.agent.replay import HistoryAgent
@@ -56,14 +56,14 @@ FIXER_TIMEOUT_S = 120.0
 
 
 def check_specs(specs: Sequence[str]) -> None:
-    """Raises ConfigError for an agent spec that this version does not know, and for a model without the extra `llm`."""
+    """Raises ConfigError for an agent spec that this version does not know, and for a model that cannot be asked."""
     for spec in specs:
         problem = agent_problem(spec)
         if problem is not None:
             raise user_error(problem, ConfigError)
-        if spec.startswith(MODEL_PREFIX) and find_spec("pydantic_ai") is None:
-            reason = make_reason("model.not_installed", model=spec.removeprefix(MODEL_PREFIX))
-            raise user_error(reason, ConfigError)
+        missing = model_problem(spec) if spec.startswith(MODEL_PREFIX) else None
+        if missing is not None:
+            raise user_error(missing, ConfigError)
 
 
 def operators_argv(settings: Settings, spec: str, *, by_operator: bool) -> tuple[str, ...] | None:
@@ -111,9 +111,9 @@ class AgentFactory:
             return FixersAgent(runner, configured, FIXER_TIMEOUT_S)
         if spec == "history":
             return self._replay(row)
-        check_specs([spec])
         if spec.startswith(MODEL_PREFIX):
             return self._model(spec, row)
+        check_specs([spec])
         own = operators_argv(settings, spec, by_operator=row.spec.agents_by_operator)
         grant = operator_grant(settings) if own is not None else SandboxGrant()
         return CommandAgent(
@@ -130,6 +130,9 @@ class AgentFactory:
     def _model(self, spec: str, row: RunRow) -> Agent:
         if not self._may_ask(spec, row):
             return UnavailableAgent(spec, make_reason("model.not_named", spec=spec))
+        problem = model_problem(spec)
+        if problem is not None:
+            return UnavailableAgent(spec, _unavailable(problem))
         return ModelAgent(self._client(spec, row), partial(self._task_files, row))
 
     async def _task_files(self, row: RunRow, task: AgentTask, tree: Path, first: Sequence[str]) -> TaskFiles:

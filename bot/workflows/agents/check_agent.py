@@ -24,9 +24,9 @@ from bot.workspace.sandbox.program_files import find_program
 from bot.workspace.sandbox.sandbox import Sandbox
 
 Step = Literal["program", "key", "sandbox", "task", "hook"]
-_TIMEOUT_S = 180.0
-_FILE = "mendbot-check.txt"
-_TASK = f"Create a file named {_FILE} that contains the word ok. Edit it in place and change nothing else."
+TIMEOUT_S = 180.0
+FILE = "mendbot-check.txt"
+TASK = f"Create a file named {FILE} that contains the word ok. Edit it in place and change nothing else."
 _HOSTS_SHOWN = 5
 
 
@@ -116,16 +116,16 @@ async def _try(name: str, prepared: PreparedProfile, sandbox: Sandbox, directory
         name=name,
         env=prepared.env,
         read_only=prepared.read_only,
-        timeout_s=_TIMEOUT_S,
+        timeout_s=TIMEOUT_S,
         read=prepared.profile.read,
         make_bundle=bundle,
     )
-    task = AgentTask(run_id="check", attempt=1, max_attempts=1, task=_TASK, focus=(_FILE,))
+    task = AgentTask(run_id="check", attempt=1, max_attempts=1, task=TASK, focus=(FILE,))
     try:
         proposal = await agent.propose(task, tree)
     except UserError as error:
         proposal = Proposal(agent=name, offered=False, because=error_reason(error))
-    done = proposal.offered and ((tree / _FILE).is_file() or bool(proposal.changes))
+    done = proposal.offered and ((tree / FILE).is_file() or bool(proposal.changes))
     network = grants[-1].reach if grants and grants[-1].reach else NetworkFilter(())
     return _Tried(proposal, done, network, trace.stat().st_size > 0)
 

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bot.agent.model_providers import model_problem
 from bot.agent.profiles import PROFILES
 from bot.errors import ConfigError, Stale, UserError
 from bot.model import Problem, Repo, Session, SessionRequest, Status, StopReason
 from bot.model.reasons import Reason, Value
+from bot.repo_config.agents import MODEL_PREFIX
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.rules.runs.session_request import InvalidRequest, session_for
@@ -73,6 +75,10 @@ async def _demand_programs(context: Context, agents: Sequence[str], tree: Path, 
     """Raises InvalidRequest where an agent of the operator's own could not start."""
     problems = []
     for spec in dict.fromkeys(agents):
+        if spec.startswith(MODEL_PREFIX) and (by_operator or spec in context.settings.agents):
+            missing = model_problem(spec)
+            problems += [] if missing is None else [Problem(field="agents", reason=missing)]
+            continue
         if by_operator and spec in PROFILES:
             found = prepare_profile(spec, context.settings)
             if isinstance(found, Reason):

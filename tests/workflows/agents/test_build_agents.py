@@ -111,8 +111,9 @@ def test_an_unknown_agent_is_refused_by_name(at_desk: AtDesk, spec: str) -> None
         at_desk(work)
 
 
-def test_a_model_is_asked_only_where_the_operator_named_it(at_desk: AtDesk) -> None:
+def test_a_model_is_asked_only_where_the_operator_named_it(at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     """REQ-RUN-008: a repository's configuration cannot spend the operator's money."""
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-the-operator")
 
     async def work(at: Harness) -> list[Any]:
         specs = ("llm:openai:gpt-5", "llm:openai:gpt-5-pro")
@@ -124,6 +125,21 @@ def test_a_model_is_asked_only_where_the_operator_named_it(at_desk: AtDesk) -> N
     found = at_desk(work, agents=("llm:openai:gpt-5",))
     assert found[:3] == ["llm:openai:gpt-5", ModelAgent, False]
     assert "MENDBOT_AGENTS" in found[3]
+
+
+def test_a_model_without_a_key_is_bad_input_and_no_agent_of_a_run(
+    at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """REQ-RUN-008."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ConfigError, match="set OPENAI_API_KEY"):
+        check_specs(["fixers", "llm:openai:gpt-5"])
+
+    async def work(at: Harness) -> list[type]:
+        return [type(developer) for developer in await made(at, at.context.settings, "llm:openai:gpt-5")]
+
+    assert at_desk(work, agents=("llm:openai:gpt-5",)) == [UnavailableAgent]
 
 
 def test_a_coding_agent_is_for_repositories_where_the_operator_chose_it(
