@@ -168,6 +168,18 @@ def _fork_on_request(door: socket.socket) -> str:
         door.send(json.dumps(pid).encode())
 
 
+def _prepare() -> None:
+    """Imports the bot, and builds the validators that its models build at first use."""
+    for name in IMPORTED_BEFORE_FORKING:
+        importlib.import_module(name)
+    waiting = [importlib.import_module("pydantic").BaseModel]
+    while waiting:
+        models = waiting.pop().__subclasses__()
+        waiting += models
+        for model in models:
+            model.model_rebuild(raise_errors=False)
+
+
 def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
     os.setsid()
     for number, file in enumerate(files):
@@ -181,8 +193,7 @@ def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
 
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)
-    for name in IMPORTED_BEFORE_FORKING:
-        importlib.import_module(name)
+    _prepare()
     gc.freeze()  # no collection writes to what the processes share
     named = _fork_on_request(socket.socket(fileno=int(sys.argv[1])))
     runpy.run_module(named, run_name="__main__", alter_sys=True)
