@@ -42,8 +42,10 @@ format: .venv ## format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: ## resolve requirements.lock and bot/workspace/sandbox/tools.lock anew (needs uv)
+lock: ## resolve requirements.lock, image.lock and bot/workspace/sandbox/tools.lock anew (needs uv)
 	@uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 \
 	  --all-extras --group test --group docs --group lint --group build --group demo --quiet pyproject.toml -o requirements.lock
+	@uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 \
+	  --constraint requirements.lock --no-annotate --all-extras --group build --quiet pyproject.toml -o image.lock
 	@uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 \
 	  --constraint requirements.lock --no-annotate --group tools --quiet -o bot/workspace/sandbox/tools.lock

