@@ -28,8 +28,10 @@ from benchmarks import (
     proof,
     real_issues,
     setup,
+    start,
     streams,
     verdict,
+    wheel,
     worktrees,
 )
 from benchmarks.result import Result, as_table
@@ -38,6 +40,8 @@ BENCHMARKS: Mapping[str, Callable[[], Result]] = {
     "ack": lambda: ack.measure(ack.Size()),
     "eyes": lambda: eyes.measure(eyes.Size()),
     "loop": lambda: loop.measure(loop.Size()),
+    "start": lambda: start.measure(start.Size()),
+    "wheel": lambda: wheel.measure(wheel.Size()),
     "idle": lambda: idle.measure(idle.Size()),
     "hook": lambda: hook.measure(hook.Size()),
     "dashboard": lambda: dashboard.measure(dashboard.Size()),
