@@ -94,7 +94,7 @@ def test_deliveries_that_failed_and_that_nobody_has_are_asked_for_again(at_desk:
 
 
 def test_after_a_start_both_are_done_once(at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert catch_up_loop in worker._LOOPS
+    assert catch_up_loop in worker._APP_LOOPS
     monkeypatch.setattr(catch_up, "FIRST_S", 0.0)
 
     async def work(at: Harness) -> tuple[str | None, list[str]]:
