@@ -30,6 +30,7 @@ _ISSUE = _REPO + "/issues/{number}"
 
 
 class _Repository(GitHubModel):
+    id: int = 0
     default_branch: Name
     has_issues: bool = True
     archived: bool = False
@@ -94,6 +95,10 @@ class RepositoryClient:
 
     async def default_branch(self) -> str:
         return parse_model(_Repository, await self._api.get(_REPO, names_of(self.repo))).default_branch
+
+    async def repository_id(self) -> int:
+        """The repository's id, which stays when it is renamed or transferred."""
+        return parse_model(_Repository, await self._api.get(_REPO, names_of(self.repo))).id
 
     async def takes_issues(self) -> bool:
         """Whether issues can be opened there: they are enabled, and the repository is not archived."""

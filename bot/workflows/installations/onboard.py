@@ -18,7 +18,7 @@ from bot.store.runs.reported import Published
 from bot.workflows.checks.project_plan import plan_project
 from bot.workflows.context import Context
 from bot.workflows.git_transfer import transfer
-from bot.workflows.installations.asked_first import has_configuration
+from bot.workflows.installations.asked_first import has_configuration, record_id
 from bot.workflows.repo_config import get_policy
 from bot.workspace.mirror import mirror as mirrors
 from bot.workspace.worktree.detached import ensure_detached
@@ -40,6 +40,7 @@ class NewRepository(Model):
 async def onboard(context: Context, args: JobArgs) -> StepResult:
     """Open the repository's onboarding issue, unless it had one, has a configuration already, or takes no issues."""
     repo = NewRepository.model_validate(args).repo
+    await record_id(context, repo)
     if await context.stores.reports.published(repo, TARGET) is not None:
         return StepResult(done=True)
     client = context.github.repository(repo)

@@ -106,3 +106,22 @@ def test_a_repository_that_was_installed_before_is_checked_as_ever(do: WithBot) 
         assert bot.world.check_runs(NAME, sha)
 
     do(work)
+
+
+def test_a_renamed_repository_is_found_by_its_id(do: WithBot) -> None:
+    """H-4. Here the record is what gets another name."""
+
+    async def work(bot: RunningBot) -> None:
+        bot.furnish()
+        create(bot)
+        await bot.quiet()
+        rename = "UPDATE reports SET repo = 'octo/before' WHERE target = 'installed'"
+        await bot.at.database.write(lambda connection: connection.exec_driver_sql(rename))
+        _, sha = open_pull(bot, "one")
+        _, earlier = bot.open({"notes.txt": "hello\n"})
+        await bot.quiet()
+        assert not checked(bot, sha) and bot.world.check_runs(NAME, earlier)
+        states = {name: each.digest for name, each in await bot.at.context.stores.reports.at_target("installed")}
+        assert states == {"octo/before": "asked", NEW: "asked", NAME: "earlier"}
+
+    do(work)
