@@ -43,6 +43,7 @@ format: .venv ## format the code
 	@$(BIN)/ruff format .
 
 lock: ## resolve requirements.lock, image.lock and bot/workspace/sandbox/tools.lock anew (needs uv)
+	@command -v uv >/dev/null || { echo "make lock: install uv (https://docs.astral.sh/uv/), which resolves the locks" >&2; exit 1; }
 	@uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 \
 	  --all-extras --group test --group docs --group lint --group build --group demo --quiet pyproject.toml -o requirements.lock
 	@uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 \
