@@ -19,12 +19,12 @@ agent = App(name="agent", help="Coding agents and models.", result_action="retur
 
 @agent.command
 def check(name: Text, *, json: Flag = False) -> int:
-    """Run a small task with a coding agent in the sandbox, or with a model, and say what is missing.
+    """Run a small task with an agent or a model, and say what is missing.
 
     Parameters
     ----------
     name
-        claude, codex, gemini, opencode, qwen, aider, command, command:ARGV or llm:PROVIDER:MODEL
+        claude, codex, …, command, command:ARGV or llm:PROVIDER:MODEL
     json
         print one JSON document instead of lines
     """
