@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cyclopts import CycloptsError
+from rich.console import Console
 
 from bot.cli import app
 from bot.config import Policy, Settings, parse_policy
@@ -65,7 +66,8 @@ def test_every_command_of_mendbot_takes_its_arguments(path: Path) -> None:
         if not arguments:
             continue
         try:
-            app.parse_args(arguments, exit_on_error=False, print_error=False)
+            # a console of its own: the application would keep one, with the width of this process, for all tests
+            app.parse_args(arguments, exit_on_error=False, print_error=False, console=Console())
         except CycloptsError as error:
             wrong.append(f"{line}: {error}")
     assert wrong == []
