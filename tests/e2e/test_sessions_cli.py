@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -37,6 +38,8 @@ from tests.e2e.session_projects import (
     write,
 )
 from tests.machine import PATIENCE_S
+
+USED = re.compile(r"Agents: [\d.]+ s, tokens and cost unknown")
 
 ROOT = Path(__file__).parents[2]
 
@@ -102,10 +105,11 @@ def test_without_json_it_says_what_it_does_as_it_goes(tmp_path: Path) -> None:
         assert said in err
     assert all(line.strip() and len(line) <= 500 for line in err.splitlines())
     assert "\nattempt 1 of 1\n  asks the agent `command`\n  command changed" in err
-    head, stopped, before, after, tried, logs = out.splitlines()
+    head, stopped, before, after, used, tried, logs = out.splitlines()
     assert head == "not fixed in 1 of 1 attempts; the tree is as it was"
     assert stopped == "stopped by max_iterations: Reached maximum iterations (1/1)"
     assert before.startswith("before: ") and after == "after: `echo bad luck; exit 3` failed"
+    assert USED.fullmatch(used)
     path = Path(tried.removeprefix("what was tried: "))
     assert path.is_absolute() and "+42" in path.read_text()
     assert Path(logs.removeprefix("logs: ")) == path.parent
@@ -118,7 +122,7 @@ def test_a_success_is_summed_up_with_what_changed_and_where_it_is_kept(tmp_path:
     process = start_fix(asked_of(tree, agents=[answers]), tmp_path / "home")
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, err
-    head, proof, changed, before, after, diff, logs = out.splitlines()
+    head, proof, changed, before, after, used, diff, logs = out.splitlines()
     assert (
         proof
         == "proof: proven. Gone with the change: answer.txt:1: error: not 42. The checks were red before the change."
@@ -127,6 +131,7 @@ def test_a_success_is_summed_up_with_what_changed_and_where_it_is_kept(tmp_path:
     assert changed == "changed: answer.txt (+1 -1)"
     assert before.startswith("before: ")
     assert after.startswith('after: `test "$(cat answer.txt)"') and after.endswith(" passed")
+    assert USED.fullmatch(used)
     assert Path(diff.removeprefix("diff: ")).read_text().endswith("-41\n+42\n")
     assert Path(logs.removeprefix("logs: ")).is_dir()
 
