@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bot.model import RunEvent, SessionSummary, Status
+from bot.model.events.runs import CheckEnded
 from bot.rules.patches.change_size import changed_files
 from bot.rules.runs.fold import run_state
 from bot.rules.runs.run_metadata import attempts
@@ -22,6 +23,7 @@ def get_summary(home: Path, row: RunRow, events: Sequence[RunEvent]) -> SessionS
     content = read_log(home, row.id, last) if last else None
     earlier = f"attempt-{best}.diff" if best and best != state.attempt and status is not Status.SUCCESS else ""
     where = directory(home.absolute(), row.id)
+    checks = [event for event in events if isinstance(event, CheckEnded)]
     return SessionSummary(
         status=status,
         attempt=state.counted,
@@ -30,6 +32,7 @@ def get_summary(home: Path, row: RunRow, events: Sequence[RunEvent]) -> SessionS
         changed=changed_files(content.decode("utf-8", "replace")) if content and status is Status.SUCCESS else (),
         before=state.baseline,
         after=state.validations[-1] if state.validations else None,
+        refused=checks[-1].refused if checks else None,
         stop=state.stop,
         chosen=tuple(attempt for attempt in attempts(state) if attempt.candidates),
         usage=state.usage,

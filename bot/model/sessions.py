@@ -62,6 +62,8 @@ class SessionSummary(Model):
     changed: tuple[ChangedFile, ...] = ()
     before: Validation | None = None
     after: Validation | None = None
+    refused: Reason | None = None
+    """Why the last checked change was refused although its checks passed."""
     stop: ExplainedStop | None = None
     chosen: tuple[Attempt, ...] = ()
     """The attempts that chose among several changes."""

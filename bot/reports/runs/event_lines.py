@@ -156,12 +156,14 @@ def _check(event: CheckEnded, language: Language) -> str:
     when = t(language, "event.check.base" if event.iteration == 0 else "event.check.attempt", attempt=attempt)
     if step.tolerated:
         return t(language, "event.check.tolerated", check=step.stage, when=when)
-    mark = "✓" if step.passed else "✗"
+    mark = "✓" if step.passed and event.refused is None else "✗"
     line = t(language, "event.check", mark=mark, check=step.stage, when=when, seconds=_seconds(step.duration_ms))
     key = "event.check.could_not_run" if step.could_not_run else "event.check.failed"
     how = "" if step.passed else t(language, key, classification=event.classification)
     summary = headline(step.failures[0], language) if step.failures else ""
     parts = [line, how, summary or _last_line(step.output)[:_LAST_LINE_CHARS]]
+    if event.refused is not None:
+        parts.append(t(language, "event.check.refused", why=reason_text(event.refused, language)))
     text = ": ".join(part for part in parts if part)
     if not step.restored:
         return text

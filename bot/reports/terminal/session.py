@@ -38,7 +38,9 @@ def _lines(summary: SessionSummary, language: Language) -> Iterator[str]:
         yield t(language, "session.changed", files=_files(summary.changed, language))
     yield _checks("session.before", summary.before, language)
     if summary.attempt:
-        yield _checks("session.after", summary.after, language)
+        yield _checks("session.after", summary.after, language, refused=summary.refused is not None)
+    if summary.refused is not None:
+        yield t(language, "session.refused", why=one_line(reason_text(summary.refused, language), _DETAILS_CHARS))
     yield from (_candidates(attempt, language) for attempt in summary.chosen)
     if summary.usage is not None and (used := usage_words(summary.usage, language)):
         yield used
@@ -80,10 +82,13 @@ def _files(changed: tuple[ChangedFile, ...], language: Language) -> str:
     return ", ".join([*shown, t(language, "more.files", count=more_count)] if more_count else shown)
 
 
-def _checks(key: str, validation: Validation | None, language: Language) -> str:
+def _checks(key: str, validation: Validation | None, language: Language, *, refused: bool = False) -> str:
+    """Returns the results of the checks in one line; `refused`: the change was refused after the last one passed."""
     if validation is None:
         return t(language, f"{key}.none")
     steps = [f"{_name(step)} {verdict(step, language)}" for step in validation.steps[:_MAX_STEPS]]
+    if refused and len(steps) == len(validation.steps) > 0:
+        steps[-1] = f"{_name(validation.steps[-1])} {t(language, 'result.refused')}"
     return t(language, key, checks=", ".join(steps))
 
 

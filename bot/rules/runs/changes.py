@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from bot.model.events.runs import ChangesApplied
+from bot.model.reasons import Reason
 
 MECHANICAL = frozenset({"fixers"})
 """Agents that do not know the task: they work on findings only."""
@@ -30,6 +31,8 @@ class AttemptChange:
     """The diff hash of the known resolution that it repeats."""
     undone: bool = False
     """It was refused or dropped after its checks, so it is no longer in the tree."""
+    refusal: Reason | None = None
+    """Why it was refused although its checks passed."""
     paths_before: tuple[str, ...] = ()
     """The paths that all changes before it had changed."""
 
@@ -73,6 +76,11 @@ def earlier_use(made: tuple[AttemptChange, ...], patch_hash: str) -> EarlierUse:
         return EarlierUse.NONE
     overwritten = any(not {*made[last].paths}.isdisjoint(later.paths) for later in made[last + 1 :])
     return EarlierUse.UNDONE if made[last].undone or overwritten else EarlierUse.IN_TREE
+
+
+def refusal_of(made: tuple[AttemptChange, ...], patch_hash: str) -> Reason | None:
+    """Why the last of these changes with this hash was refused; None where it was not."""
+    return next((one.refusal for one in reversed(made) if one.patch_hash == patch_hash), None)
 
 
 def distinct_patch_hash(made: tuple[AttemptChange, ...]) -> str:

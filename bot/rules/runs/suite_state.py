@@ -103,7 +103,7 @@ def refused(state: RunState, event: CheckEnded, steps: tuple[ValidationStep, ...
     counts."""
     assert event.refused is not None
     because, before = event.refused, state_to_restore(state)
-    own, made = before is state.before[-1], state.made[-1]
+    own, made = before is state.before[-1], replace(state.made[-1], refusal=because)
     last = state.states[state.stands] if state.states else None
     now = trajectory.TrajectoryState(
         snapshot=state.snapshot or "",

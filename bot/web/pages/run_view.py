@@ -45,7 +45,16 @@ class CheckView:
             return "running"
         if self.step.skipped:
             return "skipped"
+        if self.refused is not None:
+            return "refused"
         return "passed" if self.step.passed else "failed"
+
+    @property
+    def classification(self) -> str | None:
+        """Why the check failed, or `test` where it passed but the change was refused; None for any other."""
+        if self.refused is not None:
+            return "test"
+        return self.step.classification if self.step is not None else None
 
 
 @dataclass(slots=True)
@@ -140,7 +149,7 @@ def _row(event: Event, language: Language) -> EventRow:
     elif not event.type.startswith("pull_"):
         text = (event_line(event, language) or "").strip()  # type: ignore[arg-type]  # all others are of fix runs
     if isinstance(event, CheckEnded):
-        passed = event.step.passed
+        passed = event.step.passed and event.refused is None
     elif isinstance(event, CheckStarted):
         text = event.command
     elif isinstance(event, TestsEnded):

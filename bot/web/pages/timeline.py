@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.model import Language, Phase
@@ -33,7 +33,7 @@ _STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_40
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that took time. `state` is `completed`, `failed` or `running`."""
+    """Something that took time. `state` is `completed`, `failed`, `refused` or `running`."""
 
     row: str
     start: datetime
@@ -127,10 +127,10 @@ def fix_spans(events: Iterable[RunEvent], now: datetime, language: Language) -> 
             case CandidateEvent():
                 at = {"attempt": event.iteration, "candidate": event.candidate}
                 row = t(language, "pages.timeline.candidate", **at)
-                _check(spans, event.event, Span(row, event.ts, now, "running", ""), f":{event.candidate}")
+                _check(spans, event.event, Span(row, event.ts, now, "running", ""), language, f":{event.candidate}")
             case CheckStarted() | CheckEnded() if event.iteration not in compared:
                 row = _attempt_row(Phase.VALIDATION, event.iteration, language)
-                _check(spans, event, Span(row, event.ts, now, "running", ""))
+                _check(spans, event, Span(row, event.ts, now, "running", ""), language)
             case PhaseSkipped():
                 pass
             case PhaseEvent() if event.phase is not Phase.VALIDATION:
@@ -143,13 +143,17 @@ def fix_spans(events: Iterable[RunEvent], now: datetime, language: Language) -> 
     return list(spans.values()) if last is not None else []
 
 
-def _check(spans: dict[str, Span], event: RunEvent, span: Span, suffix: str = "") -> None:
+def _check(spans: dict[str, Span], event: RunEvent, span: Span, language: Language, suffix: str = "") -> None:
     """Begin or end the span of a check; `span` begins and ends at the event, and lacks the check's name."""
     if isinstance(event, CheckStarted):
         spans[event.key + suffix] = Span(span.row, span.start, span.end, span.state, event.stage)
     elif isinstance(event, CheckEnded):
         start = f"command:{event.iteration}:{event.index}{suffix}"
-        _end(spans, start, span.start, "completed" if event.step.passed else "failed")
+        if event.refused is not None and start in spans:
+            refused = f"{spans[start].what} ({t(language, 'pages.check.refused')})"
+            spans[start] = replace(spans[start], what=refused)
+        state = "refused" if event.refused is not None else "completed" if event.step.passed else "failed"
+        _end(spans, start, span.start, state)
 
 
 def pull_spans(events: Iterable[PullCheckEvent], now: datetime, language: Language, *, live: bool) -> list[Span]:

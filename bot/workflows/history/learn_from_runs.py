@@ -11,7 +11,7 @@ from bot.model import KnownError, Resolution, Status
 from bot.model.reasons import Reason
 from bot.rules.history.guidance_trial import is_withheld
 from bot.rules.reasons import make_reason
-from bot.rules.runs.changes import EarlierUse, earlier_use
+from bot.rules.runs.changes import EarlierUse, earlier_use, refusal_of
 from bot.rules.runs.proven_resolutions import ProvenResolution
 from bot.rules.runs.state import RunState
 from bot.rules.runs.validation_outcome import not_made_here
@@ -130,7 +130,8 @@ async def tried_before(context: Context, row: RunRow, state: RunState, patch: st
     if use is EarlierUse.IN_TREE:
         return None
     if use is EarlierUse.UNDONE:
-        return make_reason("tried.run")
+        refusal = refusal_of(state.made, own)
+        return make_reason("tried.run") if refusal is None else make_reason("tried.refused", why=refusal)
     if state.failing and own in await context.stores.history.dead_ends(state.failing):
         return make_reason("tried.help")
     return None

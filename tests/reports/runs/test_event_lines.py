@@ -45,6 +45,13 @@ def test_a_check_that_could_not_run_is_shown_with_what_it_lacks() -> None:
     assert event_line(event) == "  lint: could not run: the Python module `flake8` is not installed"
 
 
+def test_a_check_after_which_the_change_is_refused_is_no_success() -> None:
+    """REQ-STOP-006: the line has the reason of the refusal."""
+    step = {"command": "c", "stage": "test", "passed": True, "durationMs": 5, "output": "1 passed"}
+    event = run_event("validation_command_completed", iteration=1, step=step, refused="only tests changed")
+    assert event_line(event) == ("  ✗ test (attempt 1, 0.0 s): 1 passed: the change is refused: only tests changed")
+
+
 def test_a_check_that_is_left_alone_is_no_success() -> None:
     step = {
         "command": "c",

@@ -70,6 +70,16 @@ def test_a_failure_names_its_reason_and_what_is_kept_in_the_readers_language() -
     assert korean[1].startswith("중단 사유 no_checks: ") and english(stop.details) not in korean[1]
 
 
+def test_a_change_that_was_refused_after_its_checks_has_not_passed() -> None:
+    after = Validation(passed=False, summary="", steps=(step("lint"), step("test")))
+    only = make_reason("tests.only", names="tests/test_cart.py")
+    told = session_lines(summary(status=Status.FAILED, proof=None, after=after, refused=only), "en")
+    assert told[2:4] == (
+        "after: lint passed, test passed, but the change was refused",
+        f"the last change was refused: {english(only)}",
+    )
+
+
 def test_many_files_are_counted() -> None:
     files = tuple(ChangedFile(path=f"{number}.py", added=1, removed=0) for number in range(25))
     (line,) = [line for line in session_lines(summary(changed=files), "en") if line.startswith("changed: ")]

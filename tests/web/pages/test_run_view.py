@@ -26,6 +26,16 @@ def test_checks_are_grouped_by_attempt_with_their_state() -> None:
     assert views[1].agents == ["command"] and views[1].change is not None and views[2].problems
 
 
+def test_a_check_after_which_the_change_was_refused_has_not_passed() -> None:
+    """Though its command passed, on the page the check is refused and classified as a failed test."""
+    refused = run_event("validation_command_completed", iteration=1, refused="only tests changed")
+    (view,) = attempt_views([refused, run_event("tests_failed", iteration=1)], [])
+    (check,) = view.checks.values()
+    assert (view.state, check.state, check.classification) == ("failed", "refused", "test")
+    (row,) = event_rows([refused], "en")
+    assert row.passed is False and row.text.endswith("the change is refused: only tests changed")
+
+
 def test_results_of_checks_are_highlighted_with_their_classification() -> None:
     failed = run_event("validation_command_failed", iteration=1, classification="lint")
     row, other = event_rows([failed, run_event("session_started")], "en")

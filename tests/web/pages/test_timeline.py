@@ -49,6 +49,15 @@ def test_a_run_has_spans_for_its_setup_phases_and_checks() -> None:
     ]
 
 
+def test_the_bar_of_a_check_names_that_the_change_was_refused() -> None:
+    events = [
+        run_event("validation_command_started", iteration=1, ts=at(0)),
+        run_event("validation_command_completed", iteration=1, ts=at(2), refused="only tests changed"),
+    ]
+    (span,) = fix_spans(events, at(3), "en")
+    assert (span.state, span.what) == ("refused", "test (refused)")
+
+
 def test_a_pull_check_has_spans_by_check() -> None:
     events = [
         pull_check_event("pull_started", ts=at(0)),

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from bot.agent.protocol import build_prompt
-from bot.model import Status
+from bot.app.summary import get_summary
+from bot.model import SessionSummary, Status
 from bot.model.events.phases import ImplementationFailed, ValidationFailed
 from bot.reports.locale.reasons import english
 from bot.reports.runs.issue_comment import issue_comment
 from bot.reports.runs.pull_request import pull_body
 from bot.rules.runs.fold import run_state
-from bot.rules.runs.state import RunState
+from bot.rules.runs.state import SAME_PATCH, RunState
 from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
 from bot.workflows.reporting.run_view import view_of
 from tests.workflows.conftest import NAME, Harness
@@ -83,6 +84,10 @@ test('doubles', () => {
 """,
     "package.json": json.dumps({"type": "module", "scripts": {"test": "node --test"}}),
 }
+PYTHON_ONE = {
+    "calc.py": "def add(a, b):\n    return a - b\n",
+    "test_calc.py": "from calc import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n",
+}
 FIXES = {"calc.py": ("a - b", "a + b"), "calc.mjs": ("a - b", "a + b")}
 POLICY = {"checks": {"test": {"command": "pytest -q"}}, "stop": {"no_progress_threshold": 9}}
 NODE_POLICY = {"checks": {"test": {"command": "node --test"}}, "stop": {"no_progress_threshold": 9}}
@@ -144,6 +149,24 @@ async def lied(
     counts = [len(run_state(events[:number]).rejections) for number in (0, *failed)]
     refusals = [english(state.rejections[before]) for before, after in pairwise(counts) if before < after]
     return state, refusals, [build_prompt(each) for each in doer.told[1:]]
+
+
+def test_a_refused_change_that_is_made_again_ends_the_run_with_the_refusal(at_desk: AtDesk) -> None:
+    """REQ-STOP-006: an agent that only turns the failing tests round, again and again."""
+
+    async def work(at: Harness) -> tuple[RunState, SessionSummary]:
+        at.github.world.push_commit(NAME, "main", PYTHON_ONE, "ada")
+        at.hands = [Doer([swaps("test_calc.py", ("== 5", "== -1"))])]
+        state = await go(at, "run-1", policy=POLICY)
+        row = await at.runs.get("run-1")
+        assert row is not None
+        return state, get_summary(at.context.settings.home, row, await at.runs.events("run-1"))
+
+    state, summary = at_desk(work)
+    assert summary.refused is not None and summary.refused.kind == "tests.only"
+    assert state.stop is not None and state.stop.reason == SAME_PATCH
+    details = english(state.stop.details)
+    assert "tried before in this run and refused: " in details and english(summary.refused) in details
 
 
 TESTS, NODE_TESTS = "tests/test_calc.py", "test/calc.test.mjs"
