@@ -111,6 +111,7 @@ def test_a_session_in_a_directory_needs_no_app(fresh: Fresh) -> None:
         time.sleep(0.05)
     on_github = fresh.browser.post_json("/api/sessions", {**GOOD, "repo": "octo/a"}, X_CSRF_Token=token)
     assert on_github.status == 422 and on_github.json["problems"][0]["field"] == "repo"
+    assert "no GitHub App yet: create one on the page /setup" in on_github.text
     # with a part of an App, the rest was forgotten: nothing starts
     env = environment(fresh.root / "other", fresh.github, kept_port())
     done = run_bot("serve", env={**env, "APP_ID": "1", "MENDBOT_WORKSPACE_ROOTS": ""}, timeout=PATIENCE_S)

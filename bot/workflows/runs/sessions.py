@@ -46,7 +46,7 @@ async def get_spec(
         raise InvalidRequest((Problem(field="agents", reason=error_reason(error)),)) from None
     if request.repo.startswith("/"):
         return await _in_tree(context, request, _tree(request.repo, roots), attended)
-    return await _on_github(context, request)
+    return await _on_github(context, request, attended)
 
 
 async def _in_tree(context: Context, request: SessionRequest, tree: Path, attended: bool) -> RunSpec:
@@ -119,9 +119,9 @@ def _bad_repo(kind: str, **values: Value) -> InvalidRequest:
     return InvalidRequest((Problem(field="repo", reason=make_reason(kind, **values)),))
 
 
-async def _on_github(context: Context, request: SessionRequest) -> RunSpec:
+async def _on_github(context: Context, request: SessionRequest, attended: bool) -> RunSpec:
     if context.github_or_none is None:
-        raise _bad_repo("session.on_github")
+        raise _bad_repo("session.on_github" if attended else "setup.no_app")
     owner, _, name = request.repo.partition("/")
     try:
         installation = await context.github.installation_of(owner, name)
