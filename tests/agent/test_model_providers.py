@@ -55,4 +55,4 @@ def test_an_unknown_provider_is_named_with_the_nearest() -> None:
 def test_without_the_extra_the_command_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """REQ-RUN-008."""
     monkeypatch.setattr(model_providers, "find_spec", lambda _: None)
-    assert "pip install 'mendbot[llm]'" in english(model_problem("llm:openai:gpt-5", {"OPENAI_API_KEY": "x"}))
+    assert "pip install '.[llm]'" in english(model_problem("llm:openai:gpt-5", {"OPENAI_API_KEY": "x"}))
