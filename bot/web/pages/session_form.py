@@ -16,6 +16,7 @@ from bot.errors import UserError
 from bot.model import Problem, Session, SessionRequest
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import error_text
+from bot.rules.reasons import make_reason
 from bot.rules.runs.session_request import InvalidRequest, parse_request
 from bot.web.pages.presets import PRESETS, SAMPLE, Preset
 from bot.web.pages.site import Forbidden, Site, Visit, redirect
@@ -133,7 +134,14 @@ def _parts(separator: re.Pattern[str], text: str) -> list[str]:
 
 def _by_field(problems: Sequence[Problem]) -> dict[str, tuple[Problem, ...]]:
     names = dict.fromkeys(problem.field for problem in problems)
-    return {name: tuple(problem for problem in problems if problem.field == name) for name in names}
+    return {name: tuple(_by_label(problem) for problem in problems if problem.field == name) for name in names}
+
+
+def _by_label(problem: Problem) -> Problem:
+    """The problem in the words of the form; programs read the names of the JSON fields instead."""
+    if problem.reason.kind != "session_request.no_command":
+        return problem
+    return problem.model_copy(update={"reason": make_reason("session_form.no_command")})
 
 
 def _require_writer(visit: Visit) -> None:

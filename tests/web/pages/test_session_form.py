@@ -34,6 +34,8 @@ def test_a_wrong_field_is_named_and_what_was_typed_stays(operator: Client) -> No
     answer = operator.submit("/sessions/new", "/sessions", repo="/srv/a", task="fix <it>", maxAttempts="3")
     assert answer.status == 422
     assert 'id="testCommand-problem"' in answer.text and "fix &lt;it&gt;" in answer.text
+    problem = answer.text.partition('id="testCommand-problem"')[2].partition("</p>")[0]
+    assert "Test command" in problem and "testCommand" not in problem, "the form has labels, not names of fields"
     assert operator.post("/sessions", {"repo": "/srv/a"}).status == 403
 
 
