@@ -30,6 +30,8 @@ for word; do
   number=$((number + 1))
 done
 """
+_SCRIPT_SUFFIXES = frozenset({".bash", ".js", ".mjs", ".pl", ".py", ".rb", ".sh", ".ts"})
+"""The ends of names of scripts, which need no first line where an interpreter is given them."""
 _KNOWN_PREFIXES = frozenset({".local", "usr"})
 """What lies beside their `bin` is not of one program alone."""
 
@@ -147,10 +149,18 @@ def _problem(program: str, unseen: Sequence[_Need], tree: Path, settings: Settin
 
 def _binds(files: Sequence[Path], known: Sequence[Path]) -> list[str]:
     """Returns the fewest narrow paths that show these files and their links' targets, with those granted already."""
-    wanted = [*known, *(directory_to_grant(each) for file in files for each in (file, file.resolve()))]
+    wanted = [*known, *(_path_to_grant(each) for file in files for each in (file, file.resolve()))]
     kept = [path for path in wanted if not any(path != other and path.is_relative_to(other) for other in wanted)]
     system = (Path("/usr"), Path("/bin"), Path("/lib"))
     return [str(path) for path in dict.fromkeys(kept) if not any(path.is_relative_to(each) for each in system)]
+
+
+def _path_to_grant(file: Path) -> Path:
+    """Returns a single script itself, as its directory may hold secrets; the installation of any other program."""
+    directory = directory_to_grant(file)
+    if directory != file.parent or "node_modules" in file.parts:
+        return directory
+    return file if first_line(file).startswith("#!") or file.suffix in _SCRIPT_SUFFIXES else directory
 
 
 def directory_to_grant(file: Path) -> Path:

@@ -83,10 +83,18 @@ async def test_a_name_on_the_users_path_becomes_a_path(
     path = program(tmp_path / ".local" / "bin" / "my-agent")
     monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
     binds, _ = advised(await problem(sandbox, tree, "my-agent"))
-    assert binds == (path.parent,)
+    assert binds == (path,)
     assert await problem(sandbox, tree, "my-agent", binds=binds) is None
     assert resolved_argv(("my-agent", "-x"), sandbox) == (str(path), "-x")
     assert resolved_argv(("sh", "-x"), sandbox) == ("sh", "-x")
+
+
+async def test_a_single_script_is_granted_without_its_directory(sandbox: Sandbox, tree: Path, tmp_path: Path) -> None:
+    """The directory may hold secrets; a program that is no script needs the files of its installation."""
+    script = program(tmp_path / "work" / "agent.sh")
+    assert advised(await problem(sandbox, tree, str(script)))[0] == (script,)
+    other = program(tmp_path / "tool" / "agent", "\x7fELF")
+    assert advised(await problem(sandbox, tree, str(other)))[0] == (other.parent,)
 
 
 async def test_what_a_link_leads_to_is_granted_too(sandbox: Sandbox, tree: Path, tmp_path: Path) -> None:
@@ -95,7 +103,7 @@ async def test_what_a_link_leads_to_is_granted_too(sandbox: Sandbox, tree: Path,
     link.parent.mkdir(parents=True)
     link.symlink_to(real)
     binds, _ = advised(await problem(sandbox, tree, str(link), binds=(tree,)))
-    assert binds == (tree, link.parent, real.parent)
+    assert binds == (tree, link, real)
     assert await problem(sandbox, tree, str(link), binds=binds) is None
 
 
@@ -119,6 +127,7 @@ async def test_a_script_that_is_given_to_an_interpreter(sandbox: Sandbox, tree: 
     said = await problem(sandbox, tree, "sh", "-e", str(script))
     assert said is not None and said.startswith(f"`{script}` exists at ")
     binds, _ = advised(said)
+    assert binds == (script,)
     assert await problem(sandbox, tree, "sh", "-e", str(script), binds=binds) is None
 
 
