@@ -28,10 +28,14 @@ WORKTREE = "{worktree}"
 SETTINGS = "{settings}"
 MakeHookBundle = Callable[[str], Awaitable[HookBundle]]
 """Returns the hook bundle of a run, by the run's id, with a snapshot of the history that its repository may read."""
+ExplainFailure = Callable[[Path], Awaitable[Reason | None]]
+"""Returns why the program cannot start in a tree, with the remedy; None where it can."""
 RecordToolErrors = Callable[[str, Sequence[ToolError]], Awaitable[None]]
 """Receives the run's id and the tool errors of the sandbox: untrusted, not masked."""
 TAIL_BYTES = 1_000_000
 _MAX_TRIES = 20
+_NOT_FOUND = (2, 126, 127)
+"""The exit codes of interpreters and shells that do not find, or may not run, the program or script."""
 # a string ends at its line's end at the latest, so that a stray quote in prose costs one line
 _TOKEN = re.compile(r'[{}]|(?P<key>"changes"\s*+:)|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"?')
 _CHANGES = TypeAdapter(tuple[Change, ...], config={"defer_build": True})
@@ -59,6 +63,7 @@ class CommandAgent:
     budget: ModelBudget | None = None
     make_bundle: MakeHookBundle | None = None
     record_errors: RecordToolErrors | None = None
+    explain: ExplainFailure | None = None
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         if not self.argv:
@@ -73,6 +78,8 @@ class CommandAgent:
         printed = self.read(result.output) if self.read else ProgramOutput("")
         usage = NO_MODEL if result.spawn_error is not None else printed.usage
         if failure := self._failure(result, printed.error):
+            if self.explain is not None and (result.spawn_error is not None or result.exit_code in _NOT_FOUND):
+                failure = await self.explain(tree) or failure
             return Proposal(agent=self.name, offered=False, because=failure, usage=usage)
         changes, note = read_changes(printed.text.encode() if self.read else result.output)
         in_place = not changes

@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from bot.app.doctor_app import examine_app
 from bot.app.doctor_models import examine_model
 from bot.app.doctor_port import examine_port
 from bot.app.home import check_home
-from bot.app.start_checks import START_CHECKS
+from bot.app.start_checks import START_CHECKS, agent_problem
 from bot.config import Settings, judge_variables, load_settings, unknown_variables
 from bot.errors import MendbotError
 from bot.model.agents import Spent
@@ -31,7 +30,6 @@ from bot.store.database.open import database_url, reading
 from bot.store.runs.agent_usage import AgentUsage, utc_day
 from bot.workflows.agents.build_agents import operators_argv
 from bot.workspace.git.command import require_git
-from bot.workspace.sandbox.agent_program import program_problem
 from bot.workspace.sandbox.check_tools import Tools
 from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 
@@ -189,11 +187,7 @@ async def _sandbox_and_agents(settings: Settings) -> list[Diagnosis]:
 
 
 async def _agent(settings: Settings, spec: str, argv: tuple[str, ...], sandbox: Sandbox) -> Diagnosis:
-    with tempfile.TemporaryDirectory() as tree:
-        try:
-            problem = await program_problem(argv, Path(tree), sandbox, settings)
-        except MendbotError as error:
-            problem = error_reason(error)
+    problem = await agent_problem(settings, argv, sandbox)
     if problem is None:
         return fine("agents", spec, make_reason("doctor.agent.starts", program=argv[0]))
     return failed("agents", spec, problem, make_reason("doctor.remedy.agent"))

@@ -5,18 +5,25 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import tempfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from bot.config import Settings
-from bot.errors import ConfigError
+from bot.errors import ConfigError, MendbotError
 from bot.http import check_api_url
-from bot.logs import check_log_settings
+from bot.logs import check_log_settings, get_logger
+from bot.model.reasons import Reason
 from bot.reports.format.truncate import one_line
-from bot.reports.locale.reasons import user_error
-from bot.rules.reasons import make_reason
+from bot.reports.locale.reasons import english, user_error
+from bot.rules.reasons import error_reason, make_reason
 from bot.web.signature import parse_secrets
-from bot.workflows.agents.build_agents import check_specs
+from bot.workflows.agents.build_agents import check_specs, operators_argv
 from bot.workspace.git.command import require_git
+from bot.workspace.sandbox.agent_program import program_problem
+from bot.workspace.sandbox.sandbox import Sandbox
+
+log = get_logger()
 
 _APP_ID = re.compile(r"[0-9]+|Iv[0-9A-Za-z.]{6,}")
 """GitHub also takes an App's client id for its id."""
@@ -57,6 +64,26 @@ def _urls(settings: Settings) -> None:
         check_api_url(settings.webhook_proxy_url, allow_private=True, setting="WEBHOOK_PROXY_URL")
     check_api_url(settings.github_api_url, settings.allow_private_api)
     check_api_url(settings.github_url, settings.allow_private_api, setting="MENDBOT_GITHUB_URL")
+
+
+async def agent_problem(settings: Settings, argv: tuple[str, ...], sandbox: Sandbox) -> Reason | None:
+    """Returns why the operator's agent with this command line cannot start in the sandbox, or None."""
+    with tempfile.TemporaryDirectory() as tree:
+        try:
+            return await program_problem(argv, Path(tree), sandbox, settings)
+        except MendbotError as error:
+            return error_reason(error)
+
+
+async def warn_of_agents(settings: Settings, sandbox: Sandbox) -> None:
+    """Log a warning for each agent of the operator's own that cannot start; the other agents still work."""
+    if sandbox.level == "refused":
+        return  # nothing may run, which the sandbox's description explains
+    for spec in settings.agents:
+        argv = operators_argv(settings, spec, by_operator=True)
+        problem = await agent_problem(settings, argv, sandbox) if argv else None
+        if problem is not None:
+            log.warning("agent_cannot_start", agent=spec, because=english(problem))
 
 
 START_CHECKS: Mapping[str, StartCheck] = {

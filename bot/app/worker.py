@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Literal, NoReturn, TypeVar
 
 from bot.app.build import Jobs, build_context, engine_url, jobs, queues
+from bot.app.start_checks import warn_of_agents
 from bot.config import Settings
 from bot.engine import Engine, quiet_logs
 from bot.errors import Transient
@@ -156,6 +157,7 @@ class Worker:
         self._database.claim_work()
         context, engine = await self._build()
         self._context = context
+        await warn_of_agents(self._settings, context.sandbox)
         await context.stores.deliveries.reopen()
         engine.start()
         quiet_logs()

@@ -47,7 +47,7 @@ from bot.workflows.agents.task_files import read_task_files
 from bot.workflows.agents.usage import with_duration
 from bot.workflows.context import ModelVerdict, mirror_path, session_dir
 from bot.workspace.patch import apply_changes
-from bot.workspace.sandbox.agent_program import operator_grant, resolved_argv
+from bot.workspace.sandbox.agent_program import operator_grant, program_problem, resolved_argv
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.sandbox import Sandbox
 from bot.workspace.worktree.registry import open_tree
@@ -122,10 +122,14 @@ class AgentFactory:
             env=grant.env,
             read_only=grant.read_only,
             network=grant.network,
+            explain=partial(self._explain, own) if own else None,
             budget=self._budget(row),
             make_bundle=partial(self._kit, row),
             record_errors=partial(self._learn, row),
         )
+
+    async def _explain(self, argv: tuple[str, ...], tree: Path) -> Reason | None:
+        return await program_problem(argv, tree, self.sandbox, self.settings)
 
     def _model(self, spec: str, row: RunRow) -> Agent:
         if not self._may_ask(spec, row):

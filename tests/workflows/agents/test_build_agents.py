@@ -17,6 +17,7 @@ from bot.errors import ConfigError
 from bot.model import AgentTask, Proposal
 from bot.reports.locale.reasons import english
 from bot.workflows.agents.build_agents import AgentFactory, check_specs
+from bot.workspace.sandbox.sandbox import open_sandbox
 from tests.workflows.conftest import Harness
 
 AtDesk = Callable[..., Any]
@@ -50,6 +51,30 @@ def test_the_operators_command_receives_the_variables_that_the_operator_names(
         return await seen_by(at, developer), developer.network
 
     assert at_desk(work, **LENT) == ("lent-by-the-operator", True)
+
+
+def test_a_program_that_the_sandbox_does_not_show_is_explained_with_the_remedy(at_desk: AtDesk, tmp_path: Path) -> None:
+    """The file exists, so that it does not would help nobody."""
+    path = tmp_path / "work" / "agent.sh"
+    path.parent.mkdir()
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+
+    async def work(at: Harness) -> str:
+        await made(at, at.context.settings, "command")
+        sandboxed = await open_sandbox("bubblewrap", ())
+        factory = AgentFactory(at.context.settings, sandboxed, at.database, at.context.stores.history, str)
+        row = await at.row("run-1")
+        at.context.git_dir(row.id, row.spec).mkdir(parents=True, exist_ok=True)
+        (developer,) = factory.developers(row)
+        task = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="mend it")
+        proposal: Proposal = await developer.propose(task, at.context.settings.home / "tree")
+        return english(proposal.because)
+
+    assert at_desk(work, agent_command=(str(path),)) == (
+        f"the agent's program `{path}` exists at {path}, but the sandbox does not show it: "
+        f"set MENDBOT_AGENT_BINDS={path}"
+    )
 
 
 def test_a_repositorys_own_command_line_receives_nothing(at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch) -> None:
