@@ -43,6 +43,8 @@ class CheckView:
     def state(self) -> str:
         if self.step is None:
             return "running"
+        if self.step.tolerated and self.refused is None:
+            return "tolerated"
         if self.step.skipped:
             return "skipped"
         if self.refused is not None:

@@ -157,8 +157,8 @@ def _own_errors(
     """The step and its errors without those that this run does not fix, and the base's errors that are left alone."""
     stage, prints = state.stages[index], tuple(found)
     if is_tolerated(row.spec, stage.name, step, prints):
-        passed = {"passed": True, "tolerated": True, "annotations": (), "failures": (), "failure_count": 0}
-        return step.model_copy(update=passed), (), None
+        passed = {"passed": True, "tolerated": True, "classification": None, "annotations": ()}
+        return step.model_copy(update={**passed, "failures": (), "failure_count": 0}), (), None
     if row.spec.pull is not None:
         return step, prints, None
     known = state.left.get(index)

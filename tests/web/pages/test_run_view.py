@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.model import Usage
 from bot.model.report_views import Attempt
+from bot.web.pages.rendering import color
 from bot.web.pages.run_view import MAX_EVENTS, attempt_views, event_rows
 from tests.run_events import pull_check_event, run_event
 
@@ -60,3 +61,11 @@ def test_an_attempt_shows_what_its_agents_and_models_used() -> None:
         [],
     )
     assert view.usage == Usage(duration_ms=2_000, input_tokens=20, output_tokens=2, cost_usd=0.5, partial_cost=True)
+
+
+def test_a_check_with_existing_failures_alone_is_neither_green_nor_red() -> None:
+    """Its command failed, but nothing that it shows is new."""
+    step = {"command": "ruff check .", "stage": "lint", "passed": True, "tolerated": True, "exitCode": 1}
+    (view,) = attempt_views([run_event("validation_command_completed", iteration=1, step=step)], [])
+    (check,) = view.checks.values()
+    assert (check.state, color(check.state)) == ("tolerated", "neutral")

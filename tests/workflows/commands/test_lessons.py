@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from bot.model import Status
-from bot.model.events.runs import SessionFinished
+from bot.model.events.runs import CheckEnded, SessionFinished
 from tests.workflows.commands.command_scenario import DIFF, JUDGE, AtDesk, CommandScenario, Writer, on
 from tests.workflows.commands.crash_points import DONE, mortal, struck
 from tests.workflows.conftest import NAME
@@ -67,6 +67,23 @@ def test_a_given_change_is_not_blamed_for_what_fails_on_the_base_too(at_desk: At
         (row,) = await thread.at.runs.unfinished()
         assert row.spec.pull is not None
         assert row.spec.pull.tolerated.keys() == {"test"}
+
+    on(at_desk, work)
+
+
+def test_a_check_with_failures_of_the_base_alone_has_no_kind_of_failure(at_desk: AtDesk) -> None:
+    """A check that counts as passed must not look like one that failed."""
+
+    async def work(thread: CommandScenario) -> None:
+        thread.world.push_files(NAME, "main", {"check.py": JUDGE, "answer.txt": "41\n"}, "Break", "ada")
+        number, _ = thread.pull(answer="40\n")
+        await thread.all()
+        await thread.say(number, APPLY.replace("-41\n+42", "-40\n+39"))
+        (row,) = await thread.at.runs.unfinished()
+        await thread.all()
+        ended = [event for event in await thread.at.runs.events(row.id) if isinstance(event, CheckEnded)]
+        assert [event.stage for event in ended if event.step.tolerated] == ["test"]
+        assert {(event.step.classification, event.classification) for event in ended} == {(None, None)}
 
     on(at_desk, work)
 
