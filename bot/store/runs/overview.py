@@ -37,14 +37,20 @@ class RunLine(Model):
     """The level of proof of a run that succeeded."""
     checks: tuple[CheckStatus, ...] = ()
     """The checks of a pull check that has ended, with the failures of each."""
+    superseded: bool = False
+    """Whether its pull request was checked again later."""
     created_at: int
     ended_at: int | None = None
 
     @property
     def outcome(self) -> str:
-        """The status; of a success the level of proof, of an ended pull check what its checks found."""
+        """The status; of a success the level of proof, of an ended pull check what its checks found.
+
+        It is `superseded` for an ended pull check that is not the newest of its pull request."""
         if self.status == "success" and self.proof:
             return self.proof
+        if self.superseded and self.status == "done":
+            return "superseded"
         return ended_outcome(self.status, self.checks)
 
 
@@ -86,8 +92,10 @@ class Overview:
     ) -> tuple[RunLine, ...]:
         """The newest pull checks with one of these statuses."""
         rows = await self._newest(pull_runs, statuses, limit, places)
-        judged = await self._judged([row["id"] for row in rows])
-        return tuple(_pull_line(row, judged.get(row["id"], ())) for row in rows)
+        ids = [row["id"] for row in rows]
+        judged, older = await self._judged(ids), await self._superseded(ids)
+        lines = (_pull_line(row, judged.get(row["id"], ())) for row in rows)
+        return tuple(line.model_copy(update={"superseded": line.id in older}) for line in lines)
 
     async def slots(self, places: Collection[str] | None = None, limit: int = 50) -> tuple[tuple[str, int], ...]:
         """How many worktrees the running fix runs of each repository use; the repository with most is first."""
@@ -119,6 +127,19 @@ class Overview:
         query = query.where(events.c.session_id.in_(ids), events.c.key == "session_finished")
         rows = await self._database.all(query) if ids else ()
         return {row.session_id: row.data["data"].get("proof") for row in rows}
+
+    async def _superseded(self, ids: Sequence[str]) -> frozenset[str]:
+        """Those of the pull checks after which their pull request got a newer one. Groups of a merge queue get none."""
+        newer = pull_runs.alias()
+        again = sa.select(newer.c.id).where(
+            newer.c.repo == pull_runs.c.repo,
+            newer.c.number == pull_runs.c.number,
+            newer.c.created_at > pull_runs.c.created_at,
+            # a cancelled re-run leaves the result of the same commit as it is
+            sa.or_(newer.c.head_sha != pull_runs.c.head_sha, newer.c.status != "cancelled"),
+        )
+        query = sa.select(pull_runs.c.id).where(pull_runs.c.id.in_(ids), pull_runs.c.number != 0, again.exists())
+        return frozenset(await self._database.column(query)) if ids else frozenset()
 
     async def _judged(self, ids: Sequence[str]) -> Mapping[str, tuple[CheckStatus, ...]]:
         query = sa.select(events.c.session_id, events.c.data)

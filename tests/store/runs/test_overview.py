@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from bot.model import Repo
+from bot.model import Repo, ValidationStep
+from bot.model.events.pull_checks import PullCheckJudged, PullFinished
+from bot.model.pulls import CheckStatus
+from bot.rules.pulls.check_spec import PullCheckSpec
 from bot.store.database.database import Database
 from bot.store.inbox.candidates import Candidates, QueuedIssue
 from bot.store.runs.overview import Overview
+from bot.store.runs.pull_runs import PullRuns
 from bot.store.runs.runs import Runs
 from tests.web.pages.stored_runs import REPO, fill, issue_spec
 
@@ -36,7 +41,7 @@ async def test_lines_tell_what_each_run_is_and_came_to(database: Database) -> No
     (fixed,) = await overview.fix_runs(["success"], 10)
     assert fixed.outcome == "proven" and fixed.ended_at is not None
     assert {line.id: line.outcome for line in await overview.pull_checks(["done"], 10)} == {
-        "red": "new_failures",
+        "red": "superseded",
         "green": "passed",
     }
 
@@ -77,3 +82,28 @@ async def test_lists_are_read_by_index(database: Database) -> None:
                 ).all()
             )
             assert "USING INDEX" in str(plan) and "TEMP B-TREE" not in str(plan)
+
+
+async def test_an_older_check_of_a_pull_request_is_superseded(database: Database) -> None:
+    """REQ-RUN-009: a newer commit of the same pull request takes its place, another pull request does not."""
+    overview, pulls = Overview(database), PullRuns(database)
+
+    async def check(name: str, number: int, sha: str, status: Literal["done", "cancelled"]) -> None:
+        assert await pulls.create(name, PullCheckSpec(repo=REPO, number=number, title="", head_sha=sha))
+        step = ValidationStep(command="npm test", stage="test", passed=False, exit_code=1)
+        judged = PullCheckJudged(index=0, check=CheckStatus(name="test", status="completed", step=step))
+        await pulls.append(name, [judged, PullFinished(status=status)])
+
+    async def outcomes() -> dict[str, str]:
+        return {line.id: line.outcome for line in await overview.pull_checks(["done"], 10)}
+
+    await check("again", 34, "b" * 40, "cancelled")
+    await check("other", 36, "d" * 40, "done")
+    assert await outcomes() == {"red": "superseded", "green": "passed", "other": "new_failures"}
+    await check("newest", 34, "c" * 40, "done")
+    assert await outcomes() == {
+        "red": "superseded",
+        "green": "superseded",
+        "other": "new_failures",
+        "newest": "new_failures",
+    }

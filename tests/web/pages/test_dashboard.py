@@ -36,7 +36,8 @@ def test_the_dashboard_shows_what_runs_waits_failed_and_was_fixed(operator: Clie
         assert f'<span class="count">{len(ids)}</span>' in section(text, f"list-{state}")
     assert "proven" in section(text, "list-fixed")
     assert "paused" in section(text, "list-waiting").lower()
-    assert "new failures" in section(text, "list-checked")
+    assert "superseded" in section(text, "list-checked"), "a newer commit passed"
+    assert "new failures" not in section(text, "list-checked")
     assert "It &lt;b&gt;fails&lt;/b&gt;" in text
 
 
