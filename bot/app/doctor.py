@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from bot.app.created_app import APP_FILE, with_created_app
@@ -36,6 +36,11 @@ from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 MIN_FREE_MB = 5 * 1024
 """Less free space is soon used by mirrors, dependencies and worktrees."""
 _MEGABYTE = 1 << 20
+_UNSET: Mapping[str, Callable[[Settings], bool]] = {
+    "sign_in": lambda settings: not settings.github_client_id,
+    "workspace_roots": lambda settings: not settings.workspace_roots,
+}
+"""Start checks of optional settings: whether the setting is not set, so that nothing was checked."""
 
 
 def examine(port: int | None = None) -> tuple[Diagnosis, ...]:
@@ -93,7 +98,8 @@ def _start_checks(settings: Settings) -> Iterator[Diagnosis]:
         except MendbotError as error:
             yield failed("environment", name, error_reason(error), make_reason(f"doctor.remedy.{name}"))
         else:
-            yield fine("environment", name, make_reason(f"doctor.{name}"))
+            unset = name in _UNSET and _UNSET[name](settings)
+            yield fine("environment", name, make_reason(f"doctor.{name}.unset" if unset else f"doctor.{name}"))
 
 
 async def _git() -> Diagnosis:

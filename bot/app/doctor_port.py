@@ -39,7 +39,8 @@ async def _server(port: int) -> Diagnosis:
         return fine("machine", "port", make_reason("doctor.port.serving", port=port))
     problems = "; ".join(f"{name}: {problem}" for name, problem in missing.items())
     message = make_reason("doctor.port.not_ready", port=port, problems=problems)
-    return failed("machine", "port", message, make_reason("doctor.remedy.not_ready"))
+    remedy = "doctor.remedy.no_app" if missing.keys() == {"app"} else "doctor.remedy.not_ready"
+    return failed("machine", "port", message, make_reason(remedy))
 
 
 def _remedy() -> Reason:

@@ -41,6 +41,8 @@ def test_what_is_missing_is_a_problem_with_its_remedy(home: Path) -> None:
     assert problems.keys() == {"webhook_secret", "app_id", "private_key"}
     assert "openssl rand" in problems["webhook_secret"] and ".pem" in problems["private_key"]
     assert found["app"].status == "warning", "GitHub cannot be asked without an App"
+    assert all("/setup" in remedy for remedy in problems.values())
+    assert "not set" in english(found["sign_in"].message) and "not set" in english(found["workspace_roots"].message)
     assert not home.exists(), "nothing is made"
 
 
