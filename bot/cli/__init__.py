@@ -7,7 +7,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, MissingArgumentError, Parameter
 
 from bot import VERSION
 from bot.cli.agent import agent
@@ -80,13 +80,24 @@ def _without_end(problem: str) -> str:
     return f"{text}, …" if problem.endswith("...") else text
 
 
+def _problem(error: CycloptsError) -> str:
+    """The problem on one line; a positional argument is named as the usage names it, not as an option."""
+    text = one_line(str(error), 1_000)
+    if isinstance(error, MissingArgumentError) and error.argument is not None and not error.keyword:
+        name = error.argument.name
+        if error.argument.field_info.is_positional:
+            text = text.replace(f" {name} ", f" {name.lstrip('-').upper()} ")
+    return text
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command of these arguments (of the process by default) and return its exit code."""
     language = terminal_language()
     try:
         code = app(sys.argv[1:] if argv is None else argv, exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        complain(t(language, "cli.bad_arguments", problem=_without_end(one_line(str(error), 1_000))))
+        command = " ".join(("mendbot", *(error.command_chain or ())))
+        complain(t(language, "cli.bad_arguments", problem=_without_end(_problem(error)), command=command))
         return BAD_INPUT
     except MendbotError as error:
         complain(error_text(error, language))

@@ -31,11 +31,12 @@ def check(name: Text, *, json: Flag = False) -> int:
     from bot.config import load_settings
     from bot.repo_config.agents import MODEL_PREFIX, PROFILE_NAMES, agent_problem
 
+    checkable = ", ".join((*PROFILE_NAMES, "command", "command:ARGV", "llm:PROVIDER:MODEL"))
     if (problem := agent_problem(name)) is not None:
-        raise user_error(problem)
+        unknown = problem.kind == "agent_spec.unknown"
+        raise user_error(make_reason(problem.kind, **{**problem.values, "agents": checkable}) if unknown else problem)
     if name in ("fixers", "history"):
-        others = (*PROFILE_NAMES, "command", "llm:PROVIDER:MODEL")
-        raise user_error(make_reason("agent_check.not_checkable", agent=name, agents=", ".join(others)))
+        raise user_error(make_reason("agent_check.not_checkable", agent=name, agents=checkable))
     from bot.workflows.agents.check_agent import AgentCheck, check_agent
     from bot.workflows.agents.check_model import check_command, check_model
     from bot.workspace.sandbox.check_tools import Tools

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ from bot.cli.directories import absolute, directory_problem
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, PASSED
 from bot.cli.output import complain, note, print_json, say
 from bot.config import terminal_language
-from bot.model import CheckName, RunChecksResult
+from bot.model import CHECK_ORDER, CheckName, RunChecksResult
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import english, reason_text
 from bot.rules.reasons import make_reason
@@ -33,7 +33,7 @@ def check(
 ) -> int:
     """Run a tree's own checks.
 
-    They are those of .github/mendbot.yml on the default branch, or what is found in the tree's files.
+    They are those of .github/mendbot.yml as committed (origin's default branch, else HEAD), or found in the tree.
 
     Parameters
     ----------
@@ -50,11 +50,14 @@ def check(
     json
         print one JSON document instead of lines
     """
-    from bot.config import load_settings
-    from bot.reports.terminal.checks import problem_line, progress_line, result_lines, summary_line
+    from bot.config import POLICY_PATH, load_settings
+    from bot.reports.terminal.checks import progress_line, result_lines, summary_line
     from bot.workspace.checks.check_tree import check_tree
+    from bot.workspace.detect.local_policy import has_ignored_policy
 
     tree, language = absolute(path), load_settings().language
+    if asyncio.run(has_ignored_policy(tree)):
+        note(t(language, "cli.policy_ignored", path=POLICY_PATH))
     if plan or directory_problem(tree) is not None:
         return _without_running(tree, check, plan=plan, as_json=json)
     watch = None if json else lambda progress: note(progress_line(progress, language))
@@ -64,14 +67,41 @@ def check(
     except (KeyboardInterrupt, asyncio.CancelledError):
         complain(t(language, "local.interrupted"))
         return NOT_PASSED
-    ran = any(each.command for each in result.results)
-    if json or ran:
+    if json or any(each.command for each in result.results):
         lines = (*result_lines(result, language), summary_line(result, language))
         print_json(result) if json else say("\n".join(lines))
-    if not ran and (problem := problem_line(result, language)):
-        complain(problem)
+    return _exit_code(result, tree, check)
+
+
+def _exit_code(result: RunChecksResult, tree: Path, wanted: tuple[CheckName, ...]) -> int:
+    """Returns the exit code, and prints why no check ran or which checks have no command."""
+    ran = any(each.command for each in result.results)
+    if not ran and (problems := _problems(result, tree, wanted)):
+        for problem in problems:
+            complain(problem)
         return BAD_INPUT
+    if not wanted:
+        _note_unfound(result)
     return PASSED if result.passed else NOT_PASSED
+
+
+def _note_unfound(result: RunChecksResult) -> None:
+    named = {*(each.check for each in result.results), *result.not_run}
+    if unfound := [name for name in CHECK_ORDER if name not in named]:
+        note(t(terminal_language(), "cli.unfound", checks=", ".join(unfound)))
+
+
+def _problems(result: RunChecksResult, tree: Path, wanted: tuple[CheckName, ...]) -> Sequence[str]:
+    """Returns why no check ran, with every check that has no command; options have their name on the command line."""
+    from bot.cli.plan import plan_of, unfound_lines
+    from bot.reports.terminal.checks import problem_line
+
+    language = terminal_language()
+    is_unfound = any(each.no_command is not None for each in result.results)
+    if is_unfound and (lines := unfound_lines(asyncio.run(plan_of(tree, wanted)), language)):
+        return lines
+    problem = problem_line(result, language).replace("max_attempts", "--max-attempts")
+    return [problem] if problem else []
 
 
 def _without_running(tree: Path, wanted: tuple[CheckName, ...], *, plan: bool, as_json: bool) -> int:

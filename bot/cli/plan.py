@@ -9,7 +9,7 @@ from bot.cli.exits import NOT_PASSED, PASSED
 from bot.cli.output import print_json, say
 from bot.config import terminal_language
 from bot.model import CheckName, Language
-from bot.model.project_plan import ProjectPlan
+from bot.model.project_plan import PlannedCheck, ProjectPlan
 from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import english_json, reason_text
@@ -49,8 +49,17 @@ def _lines(plan: ProjectPlan, language: Language) -> list[str]:
             why = f" ({check.because})" if check.because else ""
             lines.append(f"{check.check}: `{one_line(check.command, _MAX_LINE)}`{why}")
         else:
-            looked_for = one_line("; ".join(reason_text(one, language) for one in check.looked_for), _MAX_LINE)
-            lines.append(t(language, "plan.no_command", check=check.check, looked_for=looked_for))
+            lines.append(_unfound_line(check, language))
     if plan.setup:
         lines.append(t(language, "plan.again"))
     return lines
+
+
+def unfound_lines(plan: ProjectPlan, language: Language) -> list[str]:
+    """A line for each check without a command, with what was looked for."""
+    return [_unfound_line(check, language) for check in plan.checks if not check.command]
+
+
+def _unfound_line(check: PlannedCheck, language: Language) -> str:
+    looked_for = one_line("; ".join(reason_text(one, language) for one in check.looked_for), _MAX_LINE)
+    return t(language, "plan.no_command", check=check.check, looked_for=looked_for)

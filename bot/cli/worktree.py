@@ -32,7 +32,10 @@ def _worktree(action: str, issues: Sequence[int], options: dict[str, Any], as_js
         say(result.worktree_path or t(language, "worktree.removed", issues=numbers, branch=result.branch))
     if result.success:
         return PASSED
-    complain(result.error or t(language, "worktree.failed", action=action))
+    if action != "list" and not issues:
+        complain(t(language, "cli.no_issue"))
+    else:
+        complain((result.error or t(language, "worktree.failed", action=action)).replace("max_worktrees", "--max"))
     return BAD_INPUT if _is_bad_input(action, issues, options) else NOT_PASSED
 
 

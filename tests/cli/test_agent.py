@@ -35,6 +35,7 @@ def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     ("name", "message"),
     [
         ("calude", "did you mean `claude`?"),
+        ("nosuch", "this version knows claude, "),
         ("fixers", "`fixers` is no coding agent that can be checked"),
         ("llm:openai", "write it as llm:PROVIDER:MODEL"),
     ],

@@ -115,7 +115,26 @@ def test_a_check_that_failed_is_headed_by_its_error_and_not_by_its_last_line(rep
 
 def test_check_goes_by_the_committed_policy_not_by_the_one_in_the_tree(repo: Path) -> None:
     (repo / ".github" / "mendbot.yml").write_text("checks: {test: {command: 'false'}}\n")
-    assert mendbot("check", str(repo), "--check", "test").returncode == 0
+    done = mendbot("check", str(repo), "--check", "test")
+    assert done.returncode == 0
+    assert ".github/mendbot.yml differs from the committed file" in done.stderr
+    git(repo, "checkout", "-q", ".")
+    assert "differs" not in mendbot("check", str(repo), "--check", "test").stderr
+
+
+def test_every_check_without_a_command_is_named(repo: Path, tmp_path: Path) -> None:
+    assert "no command found for: typecheck, lint;" in mendbot("check", str(repo)).stderr
+    (tmp_path / "empty").mkdir()
+    lines = mendbot("check", str(tmp_path / "empty")).stderr.splitlines()
+    assert [line.partition(" no command")[0] for line in lines] == [
+        "mendbot: typecheck:", "mendbot: lint:", "mendbot: test:"
+    ]  # fmt: skip
+
+
+def test_a_wrong_option_has_its_name_on_the_command_line(repo: Path) -> None:
+    assert "--max-attempts must be" in mendbot("check", str(repo), "--max-attempts", "7").stderr
+    assert "--issue NUMBER" in mendbot("worktree", "create", "--repo", str(repo)).stderr
+    assert mendbot("agent", "check").stderr.endswith("NAME requires an argument; try `mendbot agent check --help`\n")
 
 
 @pytest.mark.parametrize("path", ["nowhere", "answer"])

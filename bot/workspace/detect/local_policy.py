@@ -40,6 +40,19 @@ async def _committed(tree: Path) -> bytes | None:
     return None
 
 
+async def has_ignored_policy(tree: Path) -> bool:
+    """Whether the tree's file differs from the committed one, so that a local run ignores it."""
+    if not tree.is_dir():
+        return False
+    top, _ = top_and_focus(tree)
+    try:
+        content = (top / POLICY_PATH).read_bytes()
+    except OSError:
+        return False
+    committed = await _committed(tree)
+    return committed is None or content.splitlines() != committed.splitlines()
+
+
 def checks_with_a_command(tree: Path, policy: ChecksPolicy, finds: Callable[[str], bool]) -> tuple[CheckName, ...]:
     """The checks that can run here; all of them if none can, so that the result names what was looked for.
 
