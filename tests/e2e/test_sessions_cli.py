@@ -128,7 +128,7 @@ def test_a_success_is_summed_up_with_what_changed_and_where_it_is_kept(tmp_path:
         == "proof: proven. Gone with the change: answer.txt:1: error: not 42. The checks were red before the change."
     )
     assert head == "fixed in attempt 2 of 3: the checks pass"
-    assert changed == "changed: answer.txt (+1 -1)"
+    assert changed == "changed, not committed: answer.txt (+1 -1)"
     assert before.startswith("before: ")
     assert after.startswith('after: `test "$(cat answer.txt)"') and after.endswith(" passed")
     assert USED.fullmatch(used)

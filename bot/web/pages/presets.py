@@ -31,6 +31,11 @@ class Preset:
     max_attempts: int = 1
     file_paths: str = "calc.py"
 
+    @property
+    def fails(self) -> bool:
+        """Whether its session is meant to fail."""
+        return self.name.endswith("_failure")
+
 
 def _agent(change: Mapping[str, str]) -> str:
     """The spec of an agent that always gives this change."""

@@ -42,7 +42,7 @@ def test_a_fix_is_told_with_its_files_and_its_checks() -> None:
         "fixed in attempt 2 of 3: the checks pass",
         "proof: proven. tests/test_cart.py::test_total_of_none failed before the change and passes with it. "
         "The checks were red before the change.",
-        "changed: a.py (+1 -2), b .py (+0 -0)",
+        "changed, not committed: a.py (+1 -2), b .py (+0 -0)",
         "before: lint passed, test 2 failed",
         "after: lint passed, typecheck skipped, test flaky: passed on a re-run, `run custom` passed",
         f"diff: {HOME}/change.diff",
@@ -82,7 +82,9 @@ def test_a_change_that_was_refused_after_its_checks_has_not_passed() -> None:
 
 def test_many_files_are_counted() -> None:
     files = tuple(ChangedFile(path=f"{number}.py", added=1, removed=0) for number in range(25))
-    (line,) = [line for line in session_lines(summary(changed=files), "en") if line.startswith("changed: ")]
+    (line,) = [
+        line for line in session_lines(summary(changed=files), "en") if line.startswith("changed, not committed: ")
+    ]
     assert line.endswith("19.py (+1 -0), 5 more")
 
 

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from bot.model import Status
+from bot.model.events.runs import SessionFinished, SessionStarted
+from bot.rules.runs.spec import RunSpec
 from bot.store.runs.runs import Runs
 from tests.web.conftest import Door
 from tests.web.pages.client import Client
@@ -35,6 +38,19 @@ def test_the_page_of_a_run_shows_its_attempts_checks_and_proof(operator: Client)
     assert "<script>alert" not in text and "&lt;script&gt;alert" in text
     assert "data-events" not in text, "it is over"
     assert 'action="/runs/story/cancel"' not in text
+
+
+async def test_a_session_that_succeeded_in_a_directory_names_the_place_of_its_change(
+    door: Door, operator: Client
+) -> None:
+    """REQ-RUN-009: nothing is committed there, so whoever looks for a commit finds none."""
+    runs = Runs(door.database)
+    for name, status in (("in-place", Status.SUCCESS), ("undone", Status.FAILED)):
+        assert await runs.create(name, RunSpec(workspace="/srv/a", goal="Round up", agents=()))
+        await runs.append(name, [SessionStarted(task=""), SessionFinished(status=status)])
+    sentence = "The change is in the directory <code>/srv/a</code>. It is not committed."
+    assert sentence in operator.get("/runs/in-place").text
+    assert sentence not in operator.get("/runs/undone").text
 
 
 def test_the_candidates_of_an_attempt_are_a_table_and_rows_of_the_timeline(operator: Client) -> None:

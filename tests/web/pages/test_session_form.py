@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from bot.web.pages.presets import PRESETS
 from bot.web.pages.session_form import request_of
 from tests.web.pages.client import Client
 
@@ -37,6 +40,14 @@ def test_a_wrong_field_is_named_and_what_was_typed_stays(operator: Client) -> No
     problem = answer.text.partition('id="testCommand-problem"')[2].partition("</p>")[0]
     assert "Test command" in problem and "testCommand" not in problem, "the form has labels, not names of fields"
     assert operator.post("/sessions", {"repo": "/srv/a"}).status == 403
+
+
+def test_a_preset_that_fails_on_purpose_is_marked_in_the_list(operator: Client) -> None:
+    text = operator.get("/sessions/new").text
+    rows = re.findall(r"<li>.*?preset=(\w+).*?</li>", text)
+    marked = re.findall(r"preset=(\w+)[^/]*</a><span class=\"muted\">fails on purpose</span>", text)
+    assert len(rows) == len(PRESETS)
+    assert marked == [name for name in rows if "failure" in name] and len(marked) == 5
 
 
 def test_a_preset_fills_in_the_form(operator: Client) -> None:
