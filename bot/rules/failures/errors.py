@@ -83,6 +83,7 @@ _WRAPPER = re.compile(
     r"|^✖ failing tests|^Failed (?:tests|examples):$|^There (?:was|were) \d+ \w+:$"
     r"|^error: (?:doctest|\d+ targets?) failed"
     r"|^error Command failed|^\s*(?:help|note): |^FAIL\s+\S+\s+[\d.]+s$|A complete log of this run"
+    r"|^FAILED \(\w[\w ]*=\d"
 )
 _SUMMED = re.compile(r"(?:FAILED|ERROR) \S+(?:::| - )")
 _ASSERTED = re.compile(r"E\s+(?:File \"|Traceback \(|\+ Exception Group )")

@@ -17,6 +17,9 @@ _NAME = re.compile(
     rf"""(["'])<PATH>/([^"'<>]{{1,255}})\1|<PATH>/({_PART}{{1,255}})|({_PART}{{1,255}}\.[A-Za-z][A-Za-z0-9]{{0,9}})\b"""
 )
 
+_DOTTED = re.compile(r"[\w.]+\.(?!R(?:d|md|nw|proj)$)[A-Z][a-z]\w*")
+"""A dotted name of code such as `typing.Dict`, without a directory. Files of R have such endings too."""
+
 
 def base_name(path: str) -> str:
     """The part after the last `/` or `\\`; empty for a directory."""
@@ -26,7 +29,8 @@ def base_name(path: str) -> str:
 def file_names(error: str, paths: Iterable[str] = ()) -> tuple[str, ...]:
     """The base names of files that a normalised error is stored under: those of `paths` first, then those in its
     text."""
-    named = ((match[2] or match[3] or match[4]).rstrip(".!?") for match in _NAME.finditer(error))
+    matches = (match for match in _NAME.finditer(error) if not _DOTTED.fullmatch(match[4] or ""))
+    named = ((match[2] or match[3] or match[4]).rstrip(".!?") for match in matches)
     names = (base_name(path) for path in (*paths, *named))
     return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= 255))[:MAX_FILES]
 

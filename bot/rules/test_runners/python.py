@@ -15,7 +15,7 @@ _WHEN = re.compile(r"ERROR (?:at (?:setup|teardown) of|collecting) ")
 _SUBTEST = re.compile(r"(?: \[[^\]]*\])?(?: \([^()]*=[^()]*\)| \(<subtest>\)| \[[^\]]*\])$")
 _SUMMED = re.compile(
     r"(?:FAILED|ERROR|SUBFAIL(?:ED)?(?:\[.*?\]|\(.*?\)| \(.*?\))*) "
-    r"(?P<id>[^\s:]+(?:::(?:[^\s\[]|(?<!:) (?!- ))*)?(?:\[.*?\](?= - |$))?)(?: - (?P<message>.*))?$"
+    r"(?P<id>(?!\(\w[\w ]*=\d)[^\s:]+(?:::(?:[^\s\[]|(?<!:) (?!- ))*)?(?:\[.*?\](?= - |$))?)(?: - (?P<message>.*))?$"
 )
 _PROGRESS = re.compile(
     r"(?:\[gw\d+\] \[[ \d]+%\] (?:FAILED|ERROR|SUBFAIL\S*) )?\S+::.*?"

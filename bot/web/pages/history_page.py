@@ -29,9 +29,12 @@ MAX_PATCH = 4_000
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """An entry as the page shows it. `links` are those of its repository on GitHub: their text and address."""
+    """An entry as the page shows it. `links` are those of its repository on GitHub: their text and address.
+
+    `place` is its repository or directory, in the letters of its name where they are stored."""
 
     entry: Entry
+    place: str
     title: str
     seen: FailureHistory | None
     run: str
@@ -88,6 +91,7 @@ class HistoryPage:
         repo, patch = resolution.repo or "", resolution.patch or ""
         return EntryView(
             entry=entry,
+            place=repo if repo.lower() == entry.repo else entry.repo,
             title=readable(known.error, known.raw),
             seen=seen.get(known.error),
             # without an attempt, a command recorded it

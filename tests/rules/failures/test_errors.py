@@ -152,6 +152,15 @@ def test_fingerprints_are_the_errors_and_nothing_around_them(log: str, marks: li
     assert list(fingerprints(log)) == marks
 
 
+@pytest.mark.parametrize("sums", ["failures=1", "errors=2, skipped=1", "failures=1, unexpected successes=2"])
+def test_the_summary_of_unittest_is_no_error(sums: str) -> None:
+    test = "FAIL: test_add (test_calc.Calc.test_add)"
+    rule = "-" * 70
+    log = f"{'=' * 70}\n{test}\n{rule}\nAssertionError: -1 != 3\n\n{rule}\nRan 1 test in 0.0s\n\nFAILED ({sums})\n"
+    assert fingerprints(log) == ("FAILED test_calc.Calc.test_add - AssertionError: -1 != 3",)
+    assert fingerprints(f"FAILED ({sums})\n") == ()
+
+
 def test_the_rest_of_a_pytest_assertion_and_its_summary_are_no_errors_of_their_own() -> None:
     log = (
         "E       AssertionError: Lists differ: [0, 1] != []\nE       \nE       First extra element 0:\nE       0\n"

@@ -21,6 +21,8 @@ from bot.rules.history.known_errors import base_name, file_names, is_spent, weig
         ("open C:\\src\\config.yml: no such file.", ("config.yml",)),
         ("see /opt/notes.txt.", ("notes.txt",)),
         ("expected 3.11, got 2.7", ()),
+        ("a.py:1:1: UP035 `typing.Dict` is deprecated, see typing.List", ("a.py",)),
+        ("report.Rmd: object 'x' not found in src/Makefile.Linux", ("report.Rmd", "Makefile.Linux")),
         ("", ()),
     ],
 )

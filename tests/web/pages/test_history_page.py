@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 
@@ -33,6 +34,7 @@ def history(_open_door: Door) -> None:
             await known.record(f"many.py: error number{number}x", Resolution(repo="acme/api", how="by hand"))
         await known.record("<script>alert(1)</script>", Resolution(how="</pre><b>", patch="</pre><script>"))
         await known.record("cart.py: KeyError: 'total'", FIXED)
+        await known.record("sum.py: no sum", Resolution(repo="/home/ada/strA", how="by hand"))
         failed = CheckOutcome(
             repo=REPO, number=1, stage="test", sha="a", run_id="p1", outcome="failed",
             errors=("cart.py: KeyError: 'total'",), at_ms=now_ms(),
@@ -58,10 +60,14 @@ def test_a_fixed_error_links_to_its_run_and_pull_request(operator: Client) -> No
 def test_filters_select_and_pages_go_on(operator: Client) -> None:
     first = operator.get("/history").text
     assert first.count("<summary>\n") == PER_PAGE and 'href="/history?page=2"' in first
-    assert operator.get("/history?page=2").text.count("<summary>\n") == 2
+    assert operator.get("/history?page=2").text.count("<summary>\n") == 3
     of_repo = operator.get("/history?repo=acme%2Fapi&text=NUMBER7").text
     assert "number7x" in of_repo and "number8x" not in of_repo and '<option value="acme/api" selected>' in of_repo
     assert "No error matches this filter." in operator.get("/history?text=nothing&page=7").text
+
+
+def test_a_directory_is_shown_in_the_letters_of_its_name(operator: Client) -> None:
+    assert "/home/ada/strA ·" in re.sub(r"\s+", " ", operator.get("/history?file=sum.py").text)
 
 
 def test_what_others_wrote_is_text(operator: Client) -> None:
