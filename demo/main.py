@@ -157,6 +157,7 @@ def _environment(github: StandIn, scenario: Scenario, home: Path, port: int) -> 
         github,
         home,
         port,
+        MENDBOT_PUBLIC_URL=f"http://127.0.0.1:{port}",
         MENDBOT_AGENTS="fixers,command",
         MENDBOT_AGENT_COMMAND=json.dumps(["python3", str(AGENTS / "scripted.py"), str(answers)]),
         MENDBOT_AGENT_BINDS=os.pathsep.join([str(AGENTS), str(answers)]),

@@ -15,6 +15,7 @@ from bot.app.doctor_app import examine_app
 from bot.app.record_pages import record_routes
 from bot.app.samples import make_sample
 from bot.app.sessions import ServedSessions
+from bot.app.start_checks import lacks_app
 from bot.app.worker import Worker
 from bot.config import Settings
 from bot.model.events.pull_checks import PullCheckEvent
@@ -77,7 +78,8 @@ def page_routes(site: Site, server: Server) -> list[Route]:
         github_url=server.settings.github_url.rstrip("/"),
     )
     examine = partial(examine_app, server.settings)
-    setup = SetupPages(site, examine, server.rejections.list, page_app_creator(server.settings, server.restart))
+    creator = page_app_creator(server.settings, server.restart)
+    setup = SetupPages(site, examine, server.rejections.list, creator, has_app=not lacks_app(server.settings))
     return [
         Route(f"{PREFIX}/{{name}}", site.static.serve, methods=["GET"]),
         *sign_in_routes(site),

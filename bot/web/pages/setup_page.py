@@ -66,12 +66,13 @@ class AppCreator(Protocol):
 class SetupPages:
     """The pages. `examine` asks GitHub for the state of the App; `refused` lists refused deliveries, newest first.
 
-    `creator` is None where the server has no public address, which an App needs."""
+    `creator` is None where the server has no public address, which an App needs. `has_app` is whether an App is set."""
 
     site: Site
     examine: Callable[[], Awaitable[Sequence[Diagnosis]]]
     refused: Callable[[int, int], Awaitable[Sequence[DeliveryRow]]]
     creator: AppCreator | None
+    has_app: bool = False
 
     def routes(self) -> list[Route]:
         site = self.site
@@ -92,6 +93,7 @@ class SetupPages:
             "colors": _COLORS,
             "refused": refused[0] if refused else None,
             "can_create": self.creator is not None,
+            "has_app": self.has_app,
         }
         return self.site.render(visit.request, "setup.html", visit.viewer, **values)
 

@@ -68,6 +68,11 @@ async def shown(shows: SetupPages) -> str:
     return bytes((await shows.show(visit())).body).decode()
 
 
+async def test_how_to_create_an_app_is_shown_only_where_there_is_none() -> None:
+    assert "Set <code>MENDBOT_PUBLIC_URL</code>" in await shown(page())
+    assert "MENDBOT_PUBLIC_URL" not in await shown(replace(page(), has_app=True))
+
+
 async def test_what_github_shows_of_the_app_is_a_list_of_steps(github: StandIn) -> None:
     values = {"app_id": str(github.app_id), "private_key": github.private_key_pem, "github_api_url": github.api_url}
     settings = Settings(**values)  # type: ignore[arg-type]
