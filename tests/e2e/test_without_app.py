@@ -82,6 +82,7 @@ def test_a_new_server_is_set_up_in_the_browser(fresh: Fresh) -> None:
     assert refused.status == 401 and "no GitHub App yet" in refused.json["error"]
     assert browser.sign_in((home / "admin-token").read_text()).status == 303
     assert "no GitHub App yet" in browser.get("/setup").text
+    assert 'create one on the page <a href="/setup">/setup</a>' in browser.get("/").text
 
     page = browser.submit("/setup", "/setup/app", name="Mine", organization="").text
     manifest = json.loads(unescape(re.findall(r'name="manifest" value="([^"]*)"', page)[0]))
