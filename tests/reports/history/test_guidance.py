@@ -45,7 +45,7 @@ def test_a_listing_has_the_facts_and_links_by_name() -> None:
         "💡 The same error was resolved before: index.ts: error TS2345: no\n"
         "How it was resolved: ada (Edit): gave it a type\n"
         "Path to the earlier resolution: Read → Edit\n"
-        "Used 3×, last on 2026-11-21 · shown before 4 attempts, 3 of them passed · octo/pocket#12 · "
+        "Used 3×, last on 2026-11-21 · shown before attempts: 4, of which passed: 3 · octo/pocket#12 · "
         "octo/pocket@0123456789ab"
     )
     assert listing([], "en", of_file=True) == "Nothing is known about it yet."
