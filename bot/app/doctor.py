@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from bot.agent.profiles import PROFILES
 from bot.app.created_app import APP_FILE, with_created_app
 from bot.app.diagnoses import failed, fine, warned
 from bot.app.doctor_app import examine_app
@@ -29,6 +30,7 @@ from bot.rules.reasons import error_reason, make_reason
 from bot.store.database.open import database_url, reading
 from bot.store.runs.agent_usage import AgentUsage, utc_day
 from bot.workflows.agents.build_agents import operators_argv
+from bot.workflows.agents.profile_agents import prepare_profile
 from bot.workspace.git.command import require_git
 from bot.workspace.sandbox.check_tools import Tools
 from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
@@ -182,6 +184,9 @@ async def _sandbox_and_agents(settings: Settings) -> list[Diagnosis]:
         if spec.startswith(MODEL_PREFIX):
             found.append(examine_model(spec))
             continue
+        if spec in PROFILES:
+            found.append(_profile(spec, settings))
+            continue
         argv = operators_argv(settings, spec, by_operator=True)
         if argv is None:
             found.append(fine("agents", spec, make_reason("doctor.agent")))
@@ -190,6 +195,14 @@ async def _sandbox_and_agents(settings: Settings) -> list[Diagnosis]:
         else:
             found.append(await _agent(settings, spec, argv, sandbox))
     return found
+
+
+def _profile(name: str, settings: Settings) -> Diagnosis:
+    prepared = prepare_profile(name, settings)
+    if isinstance(prepared, Reason):
+        return failed("agents", name, prepared, make_reason("doctor.remedy.profile", agent=name))
+    message = make_reason("doctor.profile", program=prepared.profile.program, variable=prepared.key.variable)
+    return fine("agents", name, message)
 
 
 async def _agent(settings: Settings, spec: str, argv: tuple[str, ...], sandbox: Sandbox) -> Diagnosis:

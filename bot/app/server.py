@@ -57,6 +57,7 @@ from bot.web.stream import Streams
 from bot.web.viewers import Viewers
 from bot.web.webhook import WebhookEndpoint, WebhookRouter
 from bot.web.worktrees import worktrees
+from bot.workflows.agents.profile_agents import unavailable_profiles
 from bot.workflows.context import Loop
 
 _M_ARENA_MAX = -8
@@ -183,6 +184,8 @@ def serve(settings: Settings, host: str, port: int | None, role: Role = "all") -
     check_settings(settings, without_app=without_app)
     for name, similar in unknown_variables().items():
         log.warning("unknown_variable", name=name, because="no setting has this name", similar=similar or "none")
+    for name, reason in unavailable_profiles(settings).items():
+        log.warning("agent_unavailable", agent=name, because=english(reason))
     claim_home(settings.home)
     restart = Restart()
     with contextlib.ExitStack() as stack:

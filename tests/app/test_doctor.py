@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 
 from bot.app.created_app import APP_FILE, AppFile
 from bot.app.doctor import examine
-from bot.config import Settings
+from bot.config import Settings, load_settings
 from bot.model.diagnosis import Diagnosis
 from bot.reports.locale.reasons import english
+from bot.workflows.agents.profile_agents import unavailable_profiles
 from tests.app.created_apps import new_app
 
 SECRET = "doctor-secret-0123456789-abcdefghi"
@@ -90,6 +92,33 @@ def test_an_agent_that_cannot_start_is_a_problem(home: Path, monkeypatch: pytest
     assert diagnoses()["command"].status == "problem"
     monkeypatch.setenv("MENDBOT_AGENT_COMMAND", "sh -c true")
     assert diagnoses()["command"].status == "ok"
+
+
+def test_a_coding_agent_without_program_or_key_is_a_problem(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """REQ-RUN-008."""
+    monkeypatch.setenv("MENDBOT_AGENTS", "fixers,codex,claude,opencode")
+    monkeypatch.delenv("CODEX_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+    for name in ("codex", "claude"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    git = shutil.which("git")
+    assert git is not None
+    (tmp_path / "git").symlink_to(git)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = diagnoses()
+    assert {name: found[name].status for name in ("codex", "claude", "opencode")} == {
+        "codex": "problem",
+        "claude": "ok",
+        "opencode": "problem",
+    }
+    assert "CODEX_API_KEY" in english(found["codex"].message)
+    assert "npm install" in english(found["opencode"].message)
+    assert SECRET not in found["claude"].model_dump_json()
+    assert unavailable_profiles(load_settings()).keys() == {"codex", "opencode"}
 
 
 def test_little_free_space_is_a_warning(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,12 @@ class PreparedProfile:
         return SandboxGrant(reach=NetworkFilter((self.host,)), hidden=hidden)
 
 
+def unavailable_profiles(settings: Settings) -> Mapping[str, Reason]:
+    """Returns the coding agents of MENDBOT_AGENTS that cannot be started, each with the reason."""
+    prepared = {name: prepare_profile(name, settings) for name in settings.agents if name in PROFILES}
+    return {name: found for name, found in prepared.items() if isinstance(found, Reason)}
+
+
 def prepare_profile(
     name: str, settings: Settings, environ: Mapping[str, str] = os.environ, *, trace: Path | None = None
 ) -> PreparedProfile | Reason:
