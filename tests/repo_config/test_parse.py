@@ -191,7 +191,8 @@ def test_a_files_bytes_are_read_as_its_text_is() -> None:
      "command:", "command: ", "fixers:x",
      "bash", "command:a 'b", "Fixers"],
 )  # fmt: skip
-def test_a_repositorys_agents_are_judged_as_the_operators_are(spec: str) -> None:
+def test_a_repositorys_agents_are_judged_as_the_operators_are(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key")  # which the operator must have, too
     try:
         check_specs([spec])
         refused = False
