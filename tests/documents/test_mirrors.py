@@ -12,7 +12,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "agent/test_replay.py": ("rules/patches/document_files",),
     "app/test_relay.py": ("cli/relay",),
     "app/test_doctor.py": ("app/diagnoses",),
-    "app/test_server.py": ("app/start_checks", "web/worktrees"),
+    "app/test_server.py": ("web/worktrees",),
     "cli/test_history.py": ("app/known_secrets", "store/history/standalone"),
     "workflows/installations/test_asked_first.py": ("workflows/pulls/open_pulls",),
     "cli/test_cli.py": (
