@@ -74,6 +74,13 @@ def test_an_agent_that_cannot_be_asked_is_bad_input(tmp_path: Path, spec: str, s
     assert done.stderr.startswith("mendbot: --agent: ") and said in done.stderr
 
 
+def test_an_unknown_agent_of_the_operator_is_bad_input_before_any_check_runs(tmp_path: Path) -> None:
+    tree = write(tmp_path / "tree", PLAIN)
+    done = fix(tree, tmp_path / "home", MENDBOT_AGENTS="fixers,claud")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "mendbot: MENDBOT_AGENTS: unknown agent `claud`; did you mean `claude`?\n"
+
+
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
     """REQ-RUN-001."""
     argv = ["fix", "--repo", str(tmp_path), "--task", " ", "--agent", "wizard"]

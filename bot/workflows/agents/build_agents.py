@@ -66,6 +66,17 @@ def check_specs(specs: Sequence[str]) -> None:
             raise user_error(missing, ConfigError)
 
 
+def not_chosen(settings: Settings, spec: str, *, by_operator: bool) -> Reason | None:
+    """Returns why an agent that uses a key of the operator may not be asked; None for any other, and where it may be.
+
+    Nobody but the operator may spend the operator's money."""
+    if by_operator or spec in settings.agents:
+        return None
+    if spec in PROFILES:
+        return make_reason("agent_profile.not_chosen", agent=spec)
+    return make_reason("model.not_named", spec=spec) if spec.startswith(MODEL_PREFIX) else None
+
+
 def operators_argv(settings: Settings, spec: str, *, by_operator: bool) -> tuple[str, ...] | None:
     """The command line of an agent that is the operator's own: MENDBOT_AGENT_COMMAND, which may be empty, or what the
     operator gave; None for any other agent."""
@@ -132,8 +143,9 @@ class AgentFactory:
         return await program_problem(argv, tree, self.sandbox, self.settings)
 
     def _model(self, spec: str, row: RunRow) -> Agent:
-        if not self._may_ask(spec, row):
-            return UnavailableAgent(spec, make_reason("model.not_named", spec=spec))
+        unnamed = not_chosen(self.settings, spec, by_operator=row.spec.agents_by_operator)
+        if unnamed is not None:
+            return UnavailableAgent(spec, unnamed)
         problem = model_problem(spec)
         if problem is not None:
             return UnavailableAgent(spec, _unavailable(problem))
@@ -177,15 +189,15 @@ class AgentFactory:
         return ModelVerdict(spec, kind, with_duration(usage, began))
 
     def _may_ask(self, spec: str, row: RunRow) -> bool:
-        """Whether the operator named the model: nobody else may spend the operator's money."""
-        return spec in self.settings.agents or row.spec.agents_by_operator
+        return not_chosen(self.settings, spec, by_operator=row.spec.agents_by_operator) is None
 
     def _profile(self, name: str, row: RunRow, git_dirs: tuple[Path, ...]) -> Agent:
         """The coding agent of that name, which works with the operator's key, or why it cannot be asked.
 
         A repository's configuration may name only those that the operator chose."""
-        if name not in self.settings.agents and not row.spec.agents_by_operator:
-            return UnavailableAgent(name, _unavailable(make_reason("agent_profile.not_chosen", agent=name)))
+        unchosen = not_chosen(self.settings, name, by_operator=row.spec.agents_by_operator)
+        if unchosen is not None:
+            return UnavailableAgent(name, _unavailable(unchosen))
         prepared = prepare_profile(name, self.settings)
         if isinstance(prepared, Reason):
             return UnavailableAgent(name, _unavailable(prepared))

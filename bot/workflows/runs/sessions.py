@@ -13,13 +13,13 @@ from bot.agent.profiles import PROFILES
 from bot.errors import ConfigError, Stale, UserError
 from bot.model import Problem, Repo, Session, SessionRequest, Status, StopReason
 from bot.model.reasons import Reason, Value
-from bot.repo_config.agents import MODEL_PREFIX
+from bot.repo_config.agents import MODEL_PREFIX, agent_problem
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.rules.runs.session_request import InvalidRequest, session_for
 from bot.rules.runs.spec import RunSpec
 from bot.store.runs.runs import RunRow, Runs
-from bot.workflows.agents.build_agents import check_specs, operators_argv
+from bot.workflows.agents.build_agents import check_specs, not_chosen, operators_argv
 from bot.workflows.agents.profile_agents import prepare_profile
 from bot.workflows.context import Context
 from bot.workflows.repo_config import get_policy
@@ -44,9 +44,27 @@ async def get_spec(
         check_specs(request.agents)
     except ConfigError as error:
         raise InvalidRequest((Problem(field="agents", reason=error_reason(error)),)) from None
+    _demand_chosen(context, request, by_operator=attended and request.repo.startswith("/"))
     if request.repo.startswith("/"):
         return await _in_tree(context, request, _tree(request.repo, roots), attended)
     return await _on_github(context, request, attended)
+
+
+def _demand_chosen(context: Context, request: SessionRequest, *, by_operator: bool) -> None:
+    """Raises InvalidRequest for agents of the request that the operator has not chosen, as the run could not ask them.
+
+    The operator's own must be known here: `fix` starts no server, which would have checked them."""
+    settings = context.settings
+    problems = [
+        Problem(field="agents", reason=make_reason("agent", agent=spec, why=reason))
+        for spec in dict.fromkeys(request.agents)
+        if (reason := not_chosen(settings, spec, by_operator=by_operator)) is not None
+    ]
+    if not request.agents:
+        unknown = (agent_problem(spec) for spec in settings.agents)
+        problems += [Problem(field="MENDBOT_AGENTS", reason=reason) for reason in unknown if reason is not None]
+    if problems:
+        raise InvalidRequest(problems)
 
 
 async def _in_tree(context: Context, request: SessionRequest, tree: Path, attended: bool) -> RunSpec:
