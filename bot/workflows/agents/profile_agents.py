@@ -58,7 +58,8 @@ def prepare_profile(
     url = environ.get(key.base_url, "") if key.base_url else ""
     host = host_of_url(url, allow_private=settings.allow_private_api) if url else AllowedHost(key.host)
     if host is None:
-        return make_reason("agent_profile.bad_url", variable=key.base_url, url=url)
+        kind = "bad_url" if url.startswith(("http://", "https://")) else "no_scheme"
+        return make_reason(f"agent_profile.{kind}", variable=key.base_url, url=url)
     hooks = hooks_as_toml(trace)
     passed = {name: environ[name] for name in (*profile.variables, key.base_url) if name and environ.get(name)}
     own = {name: value.replace(URL, url.rstrip("/")) for name, value in key.variables.items()} if url else {}

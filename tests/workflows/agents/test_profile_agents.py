@@ -70,6 +70,9 @@ def test_what_is_missing_is_named_with_the_remedy() -> None:
     assert "set CODEX_API_KEY / OPENAI_API_KEY in Mendbot's environment" in problem("codex", {"OPENAI_API_KEY": ""})
     environ = {"ANTHROPIC_API_KEY": "key", "ANTHROPIC_BASE_URL": "http://models.lan"}
     assert "MENDBOT_ALLOW_PRIVATE_API=1" in problem("claude", environ)
+    without_scheme = problem("claude", {**environ, "ANTHROPIC_BASE_URL": "127.0.0.1:40115"})
+    assert "`https://` or `http://` is missing" in without_scheme
+    assert "MENDBOT_ALLOW_PRIVATE_API" not in without_scheme
 
 
 def test_each_run_has_a_filter_of_its_own(tmp_path: Path) -> None:
