@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 from bot.model.reasons import Reason
 from bot.repo_config.agents import MODEL_PREFIX
-from bot.rules.reasons import make_reason
+from bot.rules.reasons import any_of, make_reason
 
 PROVIDERS: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("ANTHROPIC_API_KEY",),
@@ -61,4 +61,4 @@ def model_problem(spec: str, environ: Mapping[str, str] = os.environ) -> Reason 
         return make_reason("model.no_provider", provider=provider, providers=", ".join((*PROVIDERS, *OTHERS)))
     if any(environ.get(name) for name in variables):
         return None
-    return make_reason("model.no_key", model=model, variables=" / ".join(variables))
+    return make_reason("model.no_key", model=model, variables=any_of(variables))

@@ -17,7 +17,7 @@ from bot.errors import UserError
 from bot.model import AgentTask, Proposal
 from bot.model.reasons import Reason
 from bot.repo_config.agents import MODEL_PREFIX
-from bot.rules.reasons import error_reason, make_reason, quoted
+from bot.rules.reasons import any_of, error_reason, make_reason, quoted
 from bot.workflows.agents.build_agents import model_limits, operators_argv, runner_in
 from bot.workflows.agents.check_agent import FILE, TASK, TIMEOUT_S, AgentCheck, AgentCheckStep, Step
 from bot.workflows.masking import Masker
@@ -40,7 +40,7 @@ async def check_model(spec: str, settings: Settings) -> AgentCheck:
     variables = PROVIDERS.get(model.partition(":")[0], ())
     steps = (
         _step("program", quoted("pydantic-ai")),
-        _step("key", quoted(" / ".join(variables)) if variables else make_reason("agent_check.no_key_known")),
+        _step("key", any_of(variables) if variables else make_reason("agent_check.no_key_known")),
     )
     with tempfile.TemporaryDirectory(prefix="mendbot-agent-") as directory:
         return await _tried(spec, agent, Path(directory), steps)

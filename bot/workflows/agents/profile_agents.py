@@ -13,7 +13,7 @@ from bot.agent.profiles import HOOKS, PROFILES, URL, AgentProfile, ApiKey
 from bot.agent.program_hooks import hooks_as_toml
 from bot.config import Settings
 from bot.model.reasons import Reason
-from bot.rules.reasons import make_reason
+from bot.rules.reasons import any_of, make_reason
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.network_filter import AllowedHost, NetworkFilter, host_of_url
 from bot.workspace.sandbox.program_files import find_program
@@ -53,7 +53,7 @@ def prepare_profile(
         return make_reason("agent_profile.no_program", program=profile.program, install=profile.install)
     key = next((each for each in profile.keys if environ.get(each.variable)), None)
     if key is None:
-        variables = " / ".join(dict.fromkeys(each.variable for each in profile.keys))
+        variables = any_of(dict.fromkeys(each.variable for each in profile.keys))
         return make_reason("agent_profile.no_key", variables=variables)
     url = environ.get(key.base_url, "") if key.base_url else ""
     host = host_of_url(url, allow_private=settings.allow_private_api) if url else AllowedHost(key.host)

@@ -67,7 +67,7 @@ def test_what_is_missing_is_named_with_the_remedy() -> None:
     assert problem("gemini", {}) == (
         "`gemini` was not found on PATH; install it with `npm install -g --prefix ~/.local @google/gemini-cli`"
     )
-    assert "set CODEX_API_KEY / OPENAI_API_KEY in Mendbot's environment" in problem("codex", {"OPENAI_API_KEY": ""})
+    assert "set CODEX_API_KEY or OPENAI_API_KEY in Mendbot's environment" in problem("codex", {"OPENAI_API_KEY": ""})
     environ = {"ANTHROPIC_API_KEY": "key", "ANTHROPIC_BASE_URL": "http://models.lan"}
     assert "MENDBOT_ALLOW_PRIVATE_API=1" in problem("claude", environ)
     without_scheme = problem("claude", {**environ, "ANTHROPIC_BASE_URL": "127.0.0.1:40115"})
