@@ -102,11 +102,11 @@ class Settings(BaseModel):
     agent_binds: tuple[Path, ...] = _setting("MENDBOT_AGENT_BINDS", ())  # paths that the command agent alone may read
     model_run_tokens: int = _setting("MENDBOT_MODEL_RUN_TOKENS", 400_000, ge=1)  # tokens of models in one run
     # tokens of models and agents without a known price in one day
-    model_day_tokens: int = _setting("MENDBOT_MODEL_DAY_TOKENS", 20_000_000, ge=1)
+    model_day_tokens: int = _setting("MENDBOT_MODEL_DAY_TOKENS", 20_000_000, ge=0)
     model_run_cost: float = _setting("MENDBOT_MODEL_RUN_COST", 5.0, ge=0)  # US dollars of models in one run
     model_day_cost: float = _setting("MENDBOT_MODEL_DAY_COST", 25.0, ge=0)  # US dollars of models and agents in one day
     # the same for one repository
-    model_repo_day_tokens: int | None = _setting("MENDBOT_MODEL_REPO_DAY_TOKENS", None, ge=1)
+    model_repo_day_tokens: int | None = _setting("MENDBOT_MODEL_REPO_DAY_TOKENS", None, ge=0)
     model_repo_day_cost: float | None = _setting("MENDBOT_MODEL_REPO_DAY_COST", None, ge=0)
     agent_network: bool = _setting("MENDBOT_AGENT_NETWORK", False)  # give the command agent the network
     sandbox: SandboxMode = _setting("MENDBOT_SANDBOX", "auto")  # auto, bubblewrap or none

@@ -100,6 +100,8 @@ class ModelBudget:
             ("day_tokens", spent.day.unpriced_tokens, limits.day_tokens),
             ("day_cost", spent.day.cost_usd, limits.day_cost),
         ):
+            if limit == 0:
+                return make_reason(f"model.never.{kind}")
             if limit is not None and used >= limit:
                 return make_reason(f"model.{kind}", limit=f"{limit:,}", until=until)
         return None

@@ -163,6 +163,8 @@ def _budget(settings: Settings, used: Spent) -> Diagnosis:
         tokens=f"{used.unpriced_tokens:,}",
         limit=f"{settings.model_day_tokens:,}",
     )
+    if 0 in (settings.model_day_cost, settings.model_day_tokens):
+        return warned("agents", "budget", make_reason("doctor.budget.never"), make_reason("doctor.remedy.budget.never"))
     if used.cost_usd >= settings.model_day_cost or used.unpriced_tokens >= settings.model_day_tokens:
         return warned("agents", "budget", message, make_reason("doctor.remedy.budget"))
     return fine("agents", "budget", message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -54,6 +55,13 @@ async def test_a_budget_that_is_used_up_is_named_with_the_time_of_the_next(store
     of_day = "day" in kind
     assert reached.values.get("until") == ("2026-02-01 00:00 UTC" if of_day else None)
     assert await budget(stored, SMALL).used_up("run-1") == (reached if of_day else None)
+
+
+@pytest.mark.parametrize("limit", ["day_cost", "day_tokens", "place_day_cost", "place_day_tokens"])
+async def test_a_budget_of_zero_is_named_without_a_time_of_the_next(limit: str) -> None:
+    """REQ-RUN-008."""
+    reached = await budget(SpentSoFar(), replace(SMALL, **{limit: 0})).used_up("run-1")
+    assert reached is not None and reached.kind == f"model.never.{limit.replace('place', 'repo')}"
 
 
 async def test_tokens_with_a_known_price_count_in_dollars_alone_on_a_day() -> None:

@@ -129,5 +129,9 @@ def test_little_free_space_is_a_warning(home: Path, monkeypatch: pytest.MonkeyPa
 def test_a_budget_that_is_used_up_is_a_warning(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """REQ-RUN-008."""
     assert "$0.00 of $25" in english(diagnoses()["budget"].message)
-    monkeypatch.setenv("MENDBOT_MODEL_DAY_COST", "0")
-    assert diagnoses()["budget"].status == "warning"
+    for name in ("MENDBOT_MODEL_DAY_COST", "MENDBOT_MODEL_DAY_TOKENS"):
+        with monkeypatch.context() as zero:
+            zero.setenv(name, "0")
+            found = diagnoses()["budget"]
+        assert found.status == "warning" and "never asked" in english(found.message)
+        assert "00:00" not in english(found.remedy)
