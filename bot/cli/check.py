@@ -56,9 +56,10 @@ def check(
     from bot.workspace.detect.local_policy import has_ignored_policy
 
     tree, language = absolute(path), load_settings().language
-    if asyncio.run(has_ignored_policy(tree)):
+    is_directory = directory_problem(tree) is None
+    if is_directory and asyncio.run(has_ignored_policy(tree)):
         note(t(language, "cli.policy_ignored", path=POLICY_PATH))
-    if plan or directory_problem(tree) is not None:
+    if plan or not is_directory:
         return _without_running(tree, check, plan=plan, as_json=json)
     watch = None if json else lambda progress: note(progress_line(progress, language))
     run = partial(check_tree, fail_fast=fail_fast, max_attempts=max_attempts, watch=watch)
