@@ -36,7 +36,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "app/summary",
         "workflows/runs/begin_local",
         "workflows/runs/local_tree",
-        "workflows/runs/sessions",
     ),
     "github/test_auth.py": ("github/clock",),
     "github/test_client.py": ("github/api",),
