@@ -140,7 +140,7 @@ async def test_an_unknown_provider_is_named(desk: Desk) -> None:
 
 async def test_without_the_library_the_remedy_is_named(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
-    with model_server([GOOD]) as server, pytest.raises(ModelProblem, match=r"pip install 'mendbot\[llm\]'"):
+    with model_server([GOOD]) as server, pytest.raises(ModelProblem, match=r"pip install '\.\[llm\]'"):
         await desk.ask(server, MODELS[0])
 
 
