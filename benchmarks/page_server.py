@@ -26,7 +26,7 @@ from bot.web.stream import Streams
 
 @dataclass(frozen=True, slots=True)
 class PageServer:
-    """A server that runs. Its worker does not: it only tells of stored events."""
+    """A server that runs. Its worker does not: it only announces stored events."""
 
     port: int
     token: str

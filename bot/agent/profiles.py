@@ -49,7 +49,7 @@ class AgentProfile:
     `arguments` follow the program, which reads the prompt on stdin. The first of `keys` that is set is passed on, and
     all of `variables` that are. `model` is a variable and the flag for its value, where the program reads none.
     `cost_flag` limits what one attempt may cost, in US dollars.
-    `env` is always set. `settings` are the repository's files that the program would obey; it does not see them.
+    `env` is always set. `settings` are the repository's files that the program would follow; it does not see them.
     `own_settings` are its settings in a run, beside the hooks. `install` is a command that installs the program."""
 
     program: str

@@ -21,12 +21,12 @@ RUN = "run_checks"
 MANAGE = "manage_worktree"
 RECORD = "record_resolution"
 NOWHERE = [
-    (["work"], "/etc"),
-    (["work"], "TMP/workshop"),
-    (["work"], "TMP/work/../other"),
-    (["work"], "TMP/work/link/passwd"),
-    (["work"], "work"),
-    ([], "TMP/work"),
+    (["here"], "/etc"),
+    (["here"], "TMP/hereby"),
+    (["here"], "TMP/here/../other"),
+    (["here"], "TMP/here/link/passwd"),
+    (["here"], "here"),
+    ([], "TMP/here"),
 ]
 SECRET = "a-secret-of-this-process-0123456789"
 
@@ -130,14 +130,14 @@ async def test_half_a_surrogate_pair_does_not_end_the_session(tmp_path: Path) ->
 @pytest.mark.parametrize(("roots", "path"), NOWHERE)
 async def test_a_path_outside_of_the_roots_is_refused(tmp_path: Path, roots: Sequence[str], path: str) -> None:
     """REQ-MCP-004: over HTTP tools work in the workspace roots only."""
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work" / "link").symlink_to("/etc")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "link").symlink_to("/etc")
     allowed, wanted = [tmp_path / root for root in roots], path.replace("TMP", str(tmp_path))
     async with client(tmp_path / "home", allowed) as session:
         assert "workspace root" in await failure(session, RUN, {"worktree_path": wanted, "checks": ["test"]})
         listed = await failure(session, MANAGE, {"action": "list", "repo": wanted})
         assert "workspace root" in listed
-        beside = {"action": "create", "issues": [1], "repo": str(tmp_path / "work"), "base": wanted}
+        beside = {"action": "create", "issues": [1], "repo": str(tmp_path / "here"), "base": wanted}
         assert "workspace root" in await failure(session, MANAGE, beside)
 
 

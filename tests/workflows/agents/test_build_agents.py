@@ -35,7 +35,7 @@ async def made(at: Harness, settings: Settings, *specs: str, policy: Policy | No
 
 async def seen_by(at: Harness, developer: Any) -> str:
     tree = at.context.settings.home / "tree"
-    task = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="mend it")
+    task = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="fix it")
     proposal: Proposal = await developer.propose(task, tree)
     assert proposal.offered, proposal.note
     return (tree / "seen.txt").read_text().strip()
@@ -67,7 +67,7 @@ def test_a_program_that_the_sandbox_does_not_show_is_explained_with_the_remedy(a
         row = await at.row("run-1")
         at.context.git_dir(row.id, row.spec).mkdir(parents=True, exist_ok=True)
         (developer,) = factory.developers(row)
-        task = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="mend it")
+        task = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="fix it")
         proposal: Proposal = await developer.propose(task, at.context.settings.home / "tree")
         return english(proposal.because)
 
@@ -143,7 +143,7 @@ def test_a_model_is_asked_only_where_the_operator_named_it(at_desk: AtDesk, monk
     async def work(at: Harness) -> list[Any]:
         specs = ("llm:openai:gpt-5", "llm:openai:gpt-5-pro")
         named, other = await made(at, at.context.settings, *specs)
-        task = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="mend it")
+        task = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="fix it")
         proposal: Proposal = await other.propose(task, Path("/"))
         return [named.name, type(named), proposal.offered, english(proposal.because)]
 
@@ -175,7 +175,7 @@ def test_a_coding_agent_is_for_repositories_where_the_operator_chose_it(
 
     async def work(at: Harness) -> str:
         (developer,) = await made(at, at.context.settings, "claude")
-        task = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="mend it")
+        task = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="fix it")
         return english((await developer.propose(task, at.context.settings.home)).because)
 
     assert "add `claude` to MENDBOT_AGENTS" in at_desk(work)
