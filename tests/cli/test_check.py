@@ -31,6 +31,22 @@ def test_check_passes_and_fails_by_exit_code_and_says_which(repo: Path) -> None:
     assert "answer:1: error: wrong" in result["results"][0]["error"]
 
 
+def test_check_names_a_configuration_that_is_not_committed_as_ignored(repo: Path) -> None:
+    assert "mendbot.yml" not in mendbot("check", ".", cwd=repo).stderr
+    with (repo / ".github" / "mendbot.yml").open("a") as changed:
+        changed.write("# changed\n")
+    assert ".github/mendbot.yml" in mendbot("check", ".", cwd=repo).stderr
+
+
+@pytest.mark.parametrize("kind", ["pipe", "endless"])
+def test_check_reads_no_configuration_that_is_no_file(repo: Path, kind: str) -> None:
+    """A clone may hold any of them; reading it would never end."""
+    path = repo / ".github" / "mendbot.yml"
+    path.unlink()
+    os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
+    assert mendbot("check", ".", cwd=repo).returncode == 0
+
+
 @pytest.fixture
 def three_checks(repo: Path) -> Path:
     """A repository with three checks, of which lint fails."""

@@ -12,6 +12,7 @@ from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
 from bot.workspace.detect.detect import NoCommand, detect
 from bot.workspace.detect.monorepo import top_and_focus
+from bot.workspace.files.nofollow import read_or_none
 from bot.workspace.git.command import GitError, git
 
 _REVISIONS = ("refs/remotes/origin/HEAD", "HEAD")
@@ -45,9 +46,8 @@ async def has_ignored_policy(tree: Path) -> bool:
     if not tree.is_dir():
         return False
     top, _ = top_and_focus(tree)
-    try:
-        content = (top / POLICY_PATH).read_bytes()
-    except OSError:
+    content = read_or_none(top, POLICY_PATH)  # in a hostile tree it may be a pipe, or a link to an endless device
+    if content is None:
         return False
     committed = await _committed(tree)
     return committed is None or content.splitlines() != committed.splitlines()
