@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from bot.model import Problem
@@ -14,6 +14,7 @@ from bot.rules.reasons import make_reason, quoted
 from bot.rules.runs.session_request import InvalidRequest
 from bot.web.pages.presets import SAMPLE, sample_files
 from bot.workspace.files.home_directories import claim_directories
+from bot.workspace.files.remove_tree import remove_directory
 
 DIRECTORY = "samples"
 MAX_COPIES = 50
@@ -30,25 +31,24 @@ async def make_sample(home: Path) -> str:
 
     Raises InvalidRequest where it cannot be written."""
     try:
-        return str(await asyncio.to_thread(_copy, home))
+        tree, old = await asyncio.to_thread(_copy, home)
     except OSError as error:
         why = quoted(error.strerror or "")
         reason = make_reason("session.bad_path", path=str(samples_root(home)), why=why)
         raise InvalidRequest((Problem(field="repo", reason=reason),)) from None
+    for copy in old:
+        await remove_directory(copy)
+    return str(tree)
 
 
-def _copy(home: Path) -> Path:
-    if not claim_directories(home, (DIRECTORY,)):
-        _delete_oldest(samples_root(home))
-    tree = samples_root(home) / f"{SAMPLE}-{secrets.token_hex(4)}"
+def _copy(home: Path) -> tuple[Path, Sequence[Path]]:
+    """Writes the copy. Returns it, and the oldest ones that are too many where the directory is ours."""
+    is_ours = not claim_directories(home, (DIRECTORY,))
+    root = samples_root(home)
+    copies = sorted(root.glob(f"{SAMPLE}-*"), key=lambda path: path.lstat().st_mtime, reverse=True)
+    tree = root / f"{SAMPLE}-{secrets.token_hex(4)}"
     for name, content in sample_files().items():
         path = tree / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
-    return tree
-
-
-def _delete_oldest(root: Path) -> None:
-    copies = sorted(root.glob(f"{SAMPLE}-*"), key=lambda path: path.lstat().st_mtime, reverse=True)
-    for copy in copies[MAX_COPIES - 1 :]:
-        shutil.rmtree(copy)
+    return tree, copies[MAX_COPIES - 1 :] if is_ours else ()
